@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BASE_FS_H
+#define BASE_FS_H
+
+/* Files: whole reads, atomic writes, directories. */
+
+#include "base/str.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Reads at most max bytes; a larger file is an error. Appends to out. */
+bool fs_read(const char *path, size_t max, struct str *out, struct err *err) _must_check;
+/* Temp file beside path, fsync, rename, fsync of the directory: the old file or the new one. */
+bool fs_write_atomic(const char *path, const void *data, size_t n, mode_t mode,
+		     struct err *err) _must_check;
+/* Plain write to an existing special file (sysfs, procfs); the errno text tells why it refused. */
+bool fs_poke(const char *path, const char *value, struct err *err) _must_check;
+bool fs_copy(const char *from, const char *to, mode_t mode, struct err *err) _must_check;
+/* mkdir -p; an existing directory is fine. */
+bool fs_mkdirs(const char *path, mode_t mode, struct err *err) _must_check;
+/* rm -rf below and including path; an absent path is fine; never follows symbolic links. */
+bool fs_remove_tree(const char *path, struct err *err) _must_check;
+bool fs_exists(const char *path);
+/* Free bytes for unprivileged users on the file system of path; -1 when it cannot be told. */
+int64_t fs_free_bytes(const char *path);
+
+#endif
