@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# mmperf: one Makefile, non-recursive. `make help` lists the targets.
+#
+#   O=build            where everything that is made goes
+#   CC=gcc             or clang
+#   SAN=               e.g. address,undefined (use another O= with it)
+#   CFLAGS, LDFLAGS    yours, added last
+#   DESTDIR, PREFIX    for install and uninstall
+
+MAKEFLAGS += --no-builtin-rules
+O ?= build
+PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+PKG_CONFIG ?= pkg-config
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+# The environment cannot switch what the flags below already say.
+version := $(shell cat VERSION)
+
+warnings := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla -Wformat=2 \
+	-Wundef -Werror
+packages := libgit2 libcurl jansson libpq gsl
+our_cflags := -std=gnu17 -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer $(warnings) -I. -I$(O)/gen \
+	-DMMPERF_VERSION='"$(version)"' $(shell $(PKG_CONFIG) --cflags $(packages))
+our_libs := $(shell $(PKG_CONFIG) --libs $(packages)) -lm
+our_ldflags :=
+ifneq ($(SAN),)
+our_cflags += -fsanitize=$(SAN) -fno-sanitize-recover=all
+our_ldflags += -fsanitize=$(SAN)
+endif
+
+compile = $(CC) $(our_cflags) $(CFLAGS)
+link = $(CC) $(our_ldflags) $(LDFLAGS)
+
+# What is there: a new .c file in a room needs no edit here ----------------------------------------
+
+rooms := base stats db runner runner/machines bisector reports reports/formats cli
+mains := runner/main.c bisector/main.c reports/main.c cli/main.c
+sources := $(filter-out $(mains),$(wildcard $(addsuffix /*.c,$(rooms))))
+schema := $(sort $(wildcard db/schema/*.sql))
+objects := $(sources:%.c=$(O)/%.o) $(O)/gen/schema.o
+archive := $(O)/libmmperf.a
+programs := $(addprefix $(O)/,mmperf mmperf-runner mmperf-bisector mmperf-reporter)
+unit_tests := $(patsubst tests/unit/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
+e2e_tests := $(sort $(wildcard tests/e2e/[0-9]*.sh))
+
+.PHONY: all
+include bench/bench.mk
+
+all: $(programs) $(bench_programs) ## build everything
+
+# Rules --------------------------------------------------------------------------------------------
+
+# Rewritten only when the command line differs: a change of flags rebuilds, nothing else does.
+$(O)/.flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(compile) $(link))' | cmp -s - $@ || \
+		echo '$(subst ','\'',$(compile) $(link))' > $@
+FORCE:
+
+$(O)/%.o: %.c $(O)/.flags
+	@mkdir -p $(@D)
+	@echo "  CC   $<"
+	@$(compile) -MMD -MP -c $< -o $@
+
+$(O)/gen/schema.c: $(schema) tools/embed-schema
+	@mkdir -p $(@D)
+	@echo "  GEN  $@"
+	@sh tools/embed-schema $(schema) > $@
+
+$(O)/gen/schema.o: $(O)/gen/schema.c $(O)/.flags
+	@$(compile) -MMD -MP -c $< -o $@
+
+$(archive): $(objects)
+	@echo "  AR   $@"
+	@rm -f $@
+	@ar rcs $@ $(objects)
+
+$(O)/mmperf: $(O)/cli/main.o $(archive)
+$(O)/mmperf-runner: $(O)/runner/main.o $(archive)
+$(O)/mmperf-bisector: $(O)/bisector/main.o $(archive)
+$(O)/mmperf-reporter: $(O)/reports/main.o $(archive)
+$(programs):
+	@echo "  LINK $@"
+	@$(link) $^ $(our_libs) -o $@
+
+# Unit tests link the shipped objects, and the pure parts of bench.
+$(O)/tests/%: tests/unit/%.c $(archive) $(bench_test_archive) $(O)/.flags
+	@mkdir -p $(@D)
+	@echo "  TEST $@"
+	@$(compile) -MMD -MP -MF $@.d $< $(our_ldflags) $(LDFLAGS) \
+		$(bench_test_archive) $(archive) -lcmocka $(our_libs) -o $@
+
+-include $(objects:.o=.d) $(mains:%.c=$(O)/%.d) $(addsuffix .d,$(unit_tests))
+
+# What a person runs -------------------------------------------------------------------------------
+
+.PHONY: setup demo check check-unit check-e2e check-kernel bench lint format install uninstall clean help
+
+setup: ## install what is needed (as root: Debian packages and users)
+	@sh deploy/setup
+
+demo: setup ## the main job on real kernels, from nothing to the mail
+	@$(MAKE) --no-print-directory all
+	@sh deploy/demo --build $(O) $(DEMO_ARGS)
+
+check: setup ## set up, build, and run all tests
+	@$(MAKE) --no-print-directory all tests
+	@O=$(O) sh tests/run $(CHECK_ARGS)
+
+.PHONY: tests
+tests: $(unit_tests)
+
+check-unit: all tests ## only the unit tests
+	@O=$(O) sh tests/run unit
+
+check-e2e: all ## only the end-to-end tests that boot no kernel
+	@O=$(O) sh tests/run e2e
+
+check-kernel: all ## only the end-to-end tests on real kernels
+	@O=$(O) sh tests/run kernel
+
+bench: all ## figures, as ratios measured side by side: table and $(O)/bench/main.json
+	@O=$(O) sh tests/bench/main
+
+lint: ## format, layers, sizes, cppcheck, man pages, scripts
+	@sh tools/lint
+
+format: ## rewrite the sources in the house format
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+clean: ## remove what was made
+	rm -rf $(O)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Installing ---------------------------------------------------------------------------------------
+
+include deploy/install.mk

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef DB_CONN_INTERNAL_H
+#define DB_CONN_INTERNAL_H
+
+/* Shared by db/conn.c and db/row.c only: the two files that know libpq. */
+
+#include <libpq-fe.h>
+
+struct rows {
+	PGresult *result;
+};
+
+#endif
