@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STATS_POSTERIOR_H
+#define STATS_POSTERIOR_H
+
+/*
+ * The bisection's posterior: which commit brought the shift, given one number per boot.
+ *
+ *   y = level0 + side * shift + noise;  y is log(value + floor), signed so that larger is worse
+ *   noise: (1 - outlier) N(0, sigma) + outlier N(0, outlier_scale * sigma)
+ *   sigma^2 ~ scaled inverse chi^2 (sd, df);  level0 ~ N(level, level_sd) or flat
+ *   shift ~ log-uniform on [min_effect / 2, max_effect]; 0 under hypothesis 0
+ *
+ * Levels, shift and sigma are integrated out on a grid that follows the data.
+ */
+
+#include <stddef.h>
+
+#include "stats/estimate.h"
+#include "stats/sides.h"
+
+struct posterior_obs {
+	size_t node;
+	double y;
+	size_t machine; /* 0.. ; matters only when machine_sd > 0 */
+};
+
+struct posterior_prior {
+	double min_effect;	/* smallest log ratio worth reporting, > 0 */
+	double max_effect;	/* upper end of the shift's prior */
+	struct sd_prior noise;	/* df = 0: a very weak one about 2.5 min_effect is used */
+	double level, level_sd; /* of the good end, from history; level_sd = 0: unknown */
+	double outlier;		/* weight of the broad component, 0 <= outlier < 1 */
+	double outlier_scale;
+	double machine_sd; /* spread of the machines' own offsets; 0: machines are equal */
+};
+
+/* max_effect 5 (150 times as slow), outliers 5 % at 10 sigma, the rest unknown. */
+void posterior_prior_init(struct posterior_prior *prior, double min_effect);
+
+struct posterior {
+	size_t hypotheses, nodes;
+	double *mass;	     /* per hypothesis, sums to 1 */
+	double *after;	     /* per node: mass of the hypotheses under which it has the culprit */
+	double log_evidence; /* up to a constant that depends on the boots' count only when the
+			      * level is flat */
+	/* Posterior means and standard deviations. level1 and shift are given that there is a
+	 * culprit. Infinite sd: no boot and no history tells that level. */
+	double level0, level0_sd;
+	double level1, level1_sd;
+	double shift, shift_sd;
+	double sigma, sigma_sd;
+	size_t boots;
+};
+
+/*
+ * prior_mass has one number >= 0 per hypothesis (any scale, at least one > 0). Cost: boots x grid
+ * plus distinct splits of the booted nodes x grid; the number of hypotheses hardly matters.
+ * The result is a pure function of its arguments; the order of the boots does not matter.
+ */
+void posterior_init(struct posterior *post, const struct sides *sides, const double *prior_mass,
+		    const struct posterior_obs *obs, size_t n_obs,
+		    const struct posterior_prior *prior);
+void posterior_release(struct posterior *post);
+
+#endif
