@@ -12,7 +12,15 @@
 
 #include <stdint.h>
 
-enum conf_type { CONF_STRING, CONF_INT, CONF_BOOL, CONF_FLOAT, CONF_SECONDS, CONF_BYTES, CONF_LIST };
+enum conf_type {
+	CONF_STRING,
+	CONF_INT,
+	CONF_BOOL,
+	CONF_FLOAT,
+	CONF_SECONDS,
+	CONF_BYTES,
+	CONF_LIST
+};
 
 struct conf_key {
 	const char *section; /* "database", "tree", ... */

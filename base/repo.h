@@ -24,7 +24,7 @@ struct repo_commit {
 	int64_t author_time_s;
 	int64_t commit_time_s;
 	char *subject;
-	char *body; /* message without the subject line */
+	char *body;	  /* message without the subject line */
 	char *message_id; /* from a Message-ID: or Link: .../<id> trailer, without <>; or NULL */
 	char *link;	  /* first Link: trailer with http(s); or NULL */
 };
