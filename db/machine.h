@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef DB_MACHINE_H
+#define DB_MACHINE_H
+
+/* Hosts, machine classes and machines, as a runner registers them from its settings. */
+
+#include "db/conn.h"
+
+/* Inserts or updates the host; toolchain 0 = builds nothing. Marks it as seen now. */
+bool host_upsert(struct db *db, const char *name, int64_t toolchain, int cpus, int64_t *id,
+		 struct err *err) _must_check;
+/* ERR_USAGE when the class exists with another driver: classes are shared by all hosts. */
+bool class_upsert(struct db *db, const char *name, const char *driver, bool emulated, int64_t *id,
+		  struct err *err) _must_check;
+/* Inserts or moves the machine; its state and note stay as they are. */
+bool machine_upsert(struct db *db, const char *name, int64_t class_id, int64_t host, int64_t *id,
+		    struct err *err) _must_check;
+/* Machines of the host that are in no settings any more go offline; names joined by newlines. */
+bool machine_retire(struct db *db, int64_t host, const char *names, struct err *err) _must_check;
+
+#endif
