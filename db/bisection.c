@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Searches and their steps. */
+#include "db/bisection.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/row.h"
+
+static const char *const kinds[] = {
+	[HYPOTHESIS_NONE] = "none",
+	[HYPOTHESIS_COMMIT] = "commit",
+	[HYPOTHESIS_DROPPED] = "dropped",
+};
+
+static struct dbv f64_or_null(double f)
+{
+	return isfinite(f) ? dbv_f64(f) : dbv_null();
+}
+
+bool bisection_add(struct db *db, struct bisection *b, struct err *err)
+{
+	static const char sql[] =
+		"insert into bisections (candidate, request, tree, series, suite, class, recipe,"
+		"  toolchain, good, bad, merge_base, seed, min_effect, budget_boots)"
+		" values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning "
+		"id";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql,
+		      DBV(dbv_id(b->candidate), dbv_id(b->request), dbv_i64(b->tree),
+			  dbv_i64(b->series), dbv_i64(b->suite), dbv_i64(b->class_id),
+			  dbv_i64(b->recipe), dbv_i64(b->toolchain), dbv_i64(b->good),
+			  dbv_i64(b->bad), dbv_i64(b->merge_base), dbv_i64((int64_t)b->seed),
+			  dbv_f64(b->min_effect), dbv_i64(b->budget_boots)),
+		      DB_ONE, &rows, err))
+		return err_wrap(err, "new bisection");
+	b->id = row_i64(rows, 0, "id");
+	return true;
+}
+
+bool hypotheses_add(struct db *db, int64_t bisection, const struct hypotheses *hypotheses,
+		    struct err *err)
+{
+	static const char sql[] = "insert into hypotheses (bisection, n, kind, commit, prior, mass)"
+				  " values ($1, $2, $3, $4, $5, $5)";
+
+	for (size_t i = 0; i < hypotheses->n; i++) {
+		const struct hypothesis *h = &hypotheses->v[i];
+
+		if (!db_exec(db, sql,
+			     DBV(dbv_i64(bisection), dbv_i64((int64_t)i), dbv_text(kinds[h->kind]),
+				 dbv_id(h->commit), dbv_f64(h->prior)),
+			     err))
+			return err_wrap(err, "bisection %lld", (long long)bisection);
+	}
+	return true;
+}
+
+static enum hypothesis_kind kind_of(const char *text)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(kinds[i], text))
+			return (enum hypothesis_kind)i;
+	return HYPOTHESIS_NONE;
+}
+
+bool hypotheses_read(struct db *db, int64_t bisection, struct hypotheses *out, struct err *err)
+{
+	static const char sql[] = "select kind, commit, prior, mass from hypotheses"
+				  " where bisection = $1 order by n";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_i64(bisection)), DB_MANY, &rows, err))
+		return false;
+	for (size_t i = 0; i < rows_n(rows); i++)
+		*array_push(out->v, out->n, out->cap) = (struct hypothesis){
+			.kind = kind_of(row_text(rows, i, "kind")),
+			.commit = row_id(rows, i, "commit"),
+			.prior = row_f64(rows, i, "prior"),
+			.mass = row_f64(rows, i, "mass"),
+		};
+	return true;
+}
+
+bool hypotheses_set_mass(struct db *db, int64_t bisection, const double *mass, size_t n,
+			 struct err *err)
+{
+	static const char sql[] =
+		"update hypotheses h set mass = u.mass"
+		" from unnest($2::float8[]) with ordinality u(mass, i)"
+		" where h.bisection = $1 and h.n = u.i - 1 and h.mass is distinct from u.mass";
+
+	return db_exec(db, sql, DBV(dbv_i64(bisection), dbv_f64s(mass, n)), err);
+}
+
+static void take(const struct rows *rows, size_t i, struct bisection *b)
+{
+	*b = (struct bisection){
+		.id = row_i64(rows, i, "id"),
+		.candidate = row_id(rows, i, "candidate"),
+		.request = row_id(rows, i, "request"),
+		.tree = row_i64(rows, i, "tree"),
+		.series = row_i64(rows, i, "series"),
+		.suite = row_i64(rows, i, "suite"),
+		.class_id = row_i64(rows, i, "class"),
+		.recipe = row_i64(rows, i, "recipe"),
+		.toolchain = row_i64(rows, i, "toolchain"),
+		.good = row_i64(rows, i, "good"),
+		.bad = row_i64(rows, i, "bad"),
+		.merge_base = row_i64(rows, i, "merge_base"),
+		.culprit = row_id(rows, i, "culprit"),
+		.posterior = row_f64_or_nan(rows, i, "posterior"),
+		.seed = (uint64_t)row_i64(rows, i, "seed"),
+		.min_effect = row_f64(rows, i, "min_effect"),
+		.budget_boots = (int)row_i64(rows, i, "budget_boots"),
+	};
+	strncpy(b->state, row_text(rows, i, "state"), sizeof(b->state) - 1);
+}
+
+bool bisections_open(struct db *db, struct bisections *out, struct err *err)
+{
+	static const char sql[] =
+		"select * from bisections where state in ('searching', 'proving') order by id";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV_NONE, DB_MANY, &rows, err))
+		return false;
+	for (size_t i = 0; i < rows_n(rows); i++)
+		take(rows, i, array_push(out->v, out->n, out->cap));
+	return true;
+}
+
+bool bisection_of(struct db *db, int64_t candidate, int64_t request, struct bisection *out,
+		  struct err *err)
+{
+	static const char sql[] = "select * from bisections where candidate = $1 or request = $2";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_id(candidate), dbv_id(request)), DB_MAYBE, &rows, err))
+		return false;
+	*out = (struct bisection){0};
+	if (rows_n(rows))
+		take(rows, 0, out);
+	return true;
+}
+
+bool steps_count(struct db *db, int64_t bisection, int *n, struct err *err)
+{
+	static const char sql[] = "select count(*) as n from steps where bisection = $1";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_i64(bisection)), DB_ONE, &rows, err))
+		return false;
+	*n = (int)row_i64(rows, 0, "n");
+	return true;
+}
+
+bool step_add(struct db *db, int64_t bisection, int n, int64_t commit, int64_t job,
+	      const char *reason, struct err *err)
+{
+	static const char sql[] = "insert into steps (bisection, n, commit, job, reason)"
+				  " values ($1, $2, $3, $4, $5)";
+
+	return db_exec(
+		db, sql,
+		DBV(dbv_i64(bisection), dbv_i64(n), dbv_i64(commit), dbv_id(job), dbv_text(reason)),
+		err);
+}
+
+bool bisection_start_proof(struct db *db, int64_t id, int64_t culprit, double posterior,
+			   const char *reason, struct err *err)
+{
+	static const char sql[] = "update bisections set state = 'proving', culprit = $2,"
+				  "  posterior = $3, reason = $4"
+				  " where id = $1 and state = 'searching'";
+
+	return db_exec(db, sql,
+		       DBV(dbv_i64(id), dbv_i64(culprit), dbv_f64(posterior), dbv_text(reason)),
+		       err);
+}
+
+bool bisection_finish(struct db *db, int64_t id, const struct bisection_end *end, struct err *err)
+{
+	static const char sql[] =
+		"update bisections set state = 'done', outcome = $2, reason = $3,"
+		"  culprit = coalesce($4, culprit), posterior = coalesce($5, posterior),"
+		"  ended_at = now() where id = $1 and state in ('searching', 'proving')";
+
+	return db_exec(db, sql,
+		       DBV(dbv_i64(id), dbv_text(end->outcome), dbv_text(end->reason),
+			   dbv_id(end->culprit), f64_or_null(end->posterior)),
+		       err);
+}
+
+bool bisection_cancel(struct db *db, int64_t id, const char *reason, struct err *err)
+{
+	static const char sql[] =
+		"update bisections set state = 'cancelled', outcome = 'unfinished', reason = $2,"
+		"  ended_at = now() where id = $1 and state in ('searching', 'proving')";
+
+	return db_exec(db, sql, DBV(dbv_i64(id), dbv_text(reason)), err);
+}
+
+void bisection_summary_release(struct bisection_summary *summary)
+{
+	free(summary->state);
+	free(summary->outcome);
+	free(summary->reason);
+	free(summary->culprit_oid);
+	free(summary->culprit_subject);
+	*summary = (struct bisection_summary){0};
+}
+
+bool bisection_summary_read(struct db *db, int64_t id, struct bisection_summary *out,
+			    struct err *err)
+{
+	static const char sql[] =
+		"select b.state, b.outcome, b.reason, b.posterior, c.oid, c.subject,"
+		"  r.id as regression, (select count(*) from jobs j where j.bisection = b.id"
+		"   and j.kind = 'boot' and j.state = 'done') as boots"
+		" from bisections b left join commits c on c.id = b.culprit"
+		" left join regressions r on r.tree = b.tree and r.patch ="
+		"  (select coalesce(p.lineage, p.id) from patches p where p.id = c.patch)"
+		" where b.id = $1";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_i64(id)), DB_ONE, &rows, err))
+		return err_wrap(err, "bisection %lld", (long long)id);
+	*out = (struct bisection_summary){
+		.state = row_dup(rows, 0, "state"),
+		.outcome = row_dup(rows, 0, "outcome"),
+		.reason = row_dup(rows, 0, "reason"),
+		.culprit_oid = row_dup(rows, 0, "oid"),
+		.culprit_subject = row_dup(rows, 0, "subject"),
+		.posterior = row_f64_or_nan(rows, 0, "posterior"),
+		.regression = row_id(rows, 0, "regression"),
+		.boots = (int)row_i64(rows, 0, "boots"),
+	};
+	return true;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Proved regressions, written. */
+#include "db/regression.h"
+
+#include <math.h>
+
+#include "db/row.h"
+
+bool regression_find(struct db *db, int64_t tree, int64_t patch, int64_t *id, struct err *err)
+{
+	static const char sql[] = "select id from regressions where tree = $1 and patch = $2";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_i64(tree), dbv_i64(patch)), DB_MAYBE, &rows, err))
+		return false;
+	*id = rows_n(rows) ? row_i64(rows, 0, "id") : 0;
+	return true;
+}
+
+bool regression_add(struct db *db, struct regression *regression, struct err *err)
+{
+	static const char sql[] =
+		"insert into regressions (tree, patch, culprit, parent, bisection, state, "
+		"posterior,"
+		"  revert_effect, revert_reason) values ($1, $2, $3, $4, $5, 'proved', $6, $7, $8)"
+		" returning id";
+	const struct dbv revert = isfinite(regression->revert_effect)
+					  ? dbv_f64(regression->revert_effect)
+					  : dbv_null();
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql,
+		      DBV(dbv_i64(regression->tree), dbv_i64(regression->patch),
+			  dbv_i64(regression->culprit), dbv_i64(regression->parent),
+			  dbv_i64(regression->bisection), dbv_f64(regression->posterior), revert,
+			  dbv_text(regression->revert_reason)),
+		      DB_ONE, &rows, err))
+		return err_wrap(err, "regression of bisection %lld",
+				(long long)regression->bisection);
+	regression->id = row_i64(rows, 0, "id");
+	return true;
+}
+
+bool regression_series_add(struct db *db, int64_t regression,
+			   const struct regression_series *series, struct err *err)
+{
+	static const char sql[] =
+		"insert into regression_series (regression, series, is_primary, before_n,"
+		"  before_mean, after_n, after_mean, effect, lo, hi, significant)"
+		" values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+
+	return db_exec(db, sql,
+		       DBV(dbv_i64(regression), dbv_i64(series->series),
+			   dbv_bool(series->is_primary), dbv_i64((int64_t)series->before_n),
+			   dbv_f64(series->before_mean), dbv_i64((int64_t)series->after_n),
+			   dbv_f64(series->after_mean), dbv_f64(series->effect),
+			   dbv_f64(series->lo), dbv_f64(series->hi), dbv_bool(series->significant)),
+		       err);
+}
