@@ -38,6 +38,7 @@ struct posterior_prior {
 void posterior_prior_init(struct posterior_prior *prior, double min_effect);
 
 struct posterior {
+	const struct sides *sides; /* borrowed from posterior_init() */
 	size_t hypotheses, nodes;
 	double *mass;	     /* per hypothesis, sums to 1 */
 	double *after;	     /* per node: mass of the hypotheses under which it has the culprit */
@@ -55,7 +56,8 @@ struct posterior {
 /*
  * prior_mass has one number >= 0 per hypothesis (any scale, at least one > 0). Cost: boots x grid
  * plus distinct splits of the booted nodes x grid; the number of hypotheses hardly matters.
- * The result is a pure function of its arguments; the order of the boots does not matter.
+ * The result is a pure function of its arguments; the order of the boots does not matter. sides
+ * must outlive post.
  */
 void posterior_init(struct posterior *post, const struct sides *sides, const double *prior_mass,
 		    const struct posterior_obs *obs, size_t n_obs,

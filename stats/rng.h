@@ -2,7 +2,7 @@
 #ifndef STATS_RNG_H
 #define STATS_RNG_H
 
-/* Random numbers that a stored seed reproduces on every machine: xoshiro256** seeded by splitmix64. */
+/* Random numbers that a stored seed reproduces everywhere: xoshiro256** seeded by splitmix64. */
 
 #include <stddef.h>
 #include <stdint.h>

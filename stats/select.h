@@ -31,8 +31,8 @@ const char *select_reason_name(enum select_reason reason);
 /*
  * The testable node with the most expected bits per cost. cost[n] > 0, in boots: 1 for a built
  * image, 1 + build/boot time for one that must be built. pending[n] (may be NULL) counts boots of
- * node n that are queued or running: they are taken as already helping the levels, and their node
- * is discounted. stop is the posterior at which the search ends.
+ * node n that are queued or running: the choice is what adds most to what they will tell. stop is
+ * the posterior at which the search ends.
  */
 struct select_choice select_next(const struct posterior *post, const bool *testable,
 				 const double *cost, const size_t *pending, double stop);
