@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which commit did it. */
+#include "stats/posterior.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "stats/levels.h"
+
+void posterior_prior_init(struct posterior_prior *prior, double min_effect)
+{
+	*prior = (struct posterior_prior){
+		.min_effect = min_effect,
+		.max_effect = 5.0,
+		.outlier = 0.05,
+		.outlier_scale = 10.0,
+	};
+}
+
+/* The boots as levels_fit() wants them, and the distinct splits of the booted nodes. */
+struct problem {
+	double origin; /* taken off all numbers: levels are small beside their spread then */
+	double *y;
+	size_t *group;	  /* per boot */
+	bool *booted;	  /* per node */
+	size_t *group_of; /* per node; only where booted */
+	size_t *class_of; /* per hypothesis */
+	size_t groups, classes;
+	bool *after;		/* [classes][groups] */
+	struct levels_fit *fit; /* per class */
+};
+
+static void problem_release(struct problem *p)
+{
+	free(p->y);
+	free(p->group);
+	free(p->booted);
+	free(p->group_of);
+	free(p->class_of);
+	free(p->after);
+	free(p->fit);
+}
+
+static void number_groups(struct problem *p, const struct posterior_obs *obs, size_t n_obs)
+{
+	for (size_t i = 0; i < n_obs; i++) {
+		size_t node = obs[i].node;
+
+		if (!p->booted[node]) {
+			p->booted[node] = true;
+			p->group_of[node] = p->groups++;
+		}
+		p->y[i] = obs[i].y;
+		p->group[i] = p->group_of[node];
+	}
+}
+
+static void fill_after(struct problem *p, const struct sides *sides)
+{
+	p->after = xcalloc(p->classes * p->groups, sizeof(*p->after));
+	for (size_t h = sides->hypotheses; h-- > 0;)
+		for (size_t n = 0; n < sides->nodes; n++)
+			if (p->booted[n])
+				p->after[p->class_of[h] * p->groups + p->group_of[n]] =
+					sides_after(sides, h, n);
+}
+
+static void problem_init(struct problem *p, const struct sides *sides,
+			 const struct posterior_obs *obs, size_t n_obs)
+{
+	*p = (struct problem){
+		.y = xcalloc(n_obs, sizeof(*p->y)),
+		.group = xcalloc(n_obs, sizeof(*p->group)),
+		.booted = xcalloc(sides->nodes, sizeof(*p->booted)),
+		.group_of = xcalloc(sides->nodes, sizeof(*p->group_of)),
+		.class_of = xcalloc(sides->hypotheses, sizeof(*p->class_of)),
+	};
+	number_groups(p, obs, n_obs);
+	if (n_obs)
+		p->origin = estimate_median(p->y, n_obs);
+	for (size_t i = 0; i < n_obs; i++)
+		p->y[i] -= p->origin;
+	p->classes = sides_classes(sides, p->booted, p->class_of);
+	fill_after(p, sides);
+	p->fit = xcalloc(p->classes, sizeof(*p->fit));
+}
+
+static void set_masses(struct posterior *post, const struct problem *p, const double *prior_mass)
+{
+	double top = -INFINITY, total = 0.0, prior_total = 0.0;
+
+	for (size_t h = 0; h < post->hypotheses; h++) {
+		prior_total += prior_mass[h];
+		if (prior_mass[h] > 0.0)
+			top = fmax(top, p->fit[p->class_of[h]].log_evidence);
+	}
+	for (size_t h = 0; h < post->hypotheses; h++) {
+		double log_z = p->fit[p->class_of[h]].log_evidence;
+
+		post->mass[h] = prior_mass[h] > 0.0 ? prior_mass[h] * exp(log_z - top) : 0.0;
+		total += post->mass[h];
+	}
+	for (size_t h = 0; h < post->hypotheses; h++)
+		post->mass[h] /= total;
+	post->log_evidence = top + log(total / prior_total);
+}
+
+static double deviation(double mean, double mean_sq)
+{
+	return isfinite(mean_sq) ? sqrt(fmax(mean_sq - mean * mean, 0.0)) : INFINITY;
+}
+
+/* Adds mass x moments of one class. */
+static void add_fit(struct levels_fit *sum, const struct levels_fit *fit, double mass)
+{
+	if (!(mass > 0.0))
+		return;
+	sum->level0 += mass * fit->level0;
+	sum->level0_sq += mass * fit->level0_sq;
+	sum->level1 += mass * fit->level1;
+	sum->level1_sq += mass * fit->level1_sq;
+	sum->shift += mass * fit->shift;
+	sum->shift_sq += mass * fit->shift_sq;
+	sum->sigma += mass * fit->sigma;
+	sum->sigma_sq += mass * fit->sigma_sq;
+}
+
+static void set_moments(struct posterior *post, const struct problem *p)
+{
+	double culprit = 0.0;
+	struct levels_fit all = {0}, given = {0};
+
+	for (size_t h = 1; h < post->hypotheses; h++)
+		culprit += post->mass[h];
+	for (size_t h = 0; h < post->hypotheses; h++) {
+		const struct levels_fit *fit = &p->fit[p->class_of[h]];
+
+		add_fit(&all, fit, post->mass[h]);
+		/* with the null certain, what a culprit would be is told by the prior's shape */
+		if (h > 0 || !(culprit > 0.0))
+			add_fit(&given, fit, culprit > 0.0 ? post->mass[h] / culprit : 1.0);
+		if (!(culprit > 0.0))
+			break;
+	}
+	post->level0 = all.level0;
+	post->level0_sd = deviation(all.level0, all.level0_sq);
+	post->sigma = all.sigma;
+	post->sigma_sd = deviation(all.sigma, all.sigma_sq);
+	post->level1 = given.level1;
+	post->level1_sd = deviation(given.level1, given.level1_sq);
+	post->shift = given.shift;
+	post->shift_sd = deviation(given.shift, given.shift_sq);
+	post->level0 += p->origin;
+	post->level1 += p->origin;
+}
+
+static void evaluate(struct posterior *post, struct problem *p, const double *prior_mass,
+		     const struct posterior_prior *prior)
+{
+	struct levels_boots boots = {
+		.n = post->boots, .y = p->y, .group = p->group, .groups = p->groups};
+	struct posterior_prior moved = *prior;
+
+	moved.level -= p->origin;
+	levels_fit(&boots, p->after, p->classes, &moved, p->fit);
+	set_masses(post, p, prior_mass);
+	set_moments(post, p);
+	sides_mass(post->sides, post->mass, post->after);
+}
+
+void posterior_init(struct posterior *post, const struct sides *sides, const double *prior_mass,
+		    const struct posterior_obs *obs, size_t n_obs,
+		    const struct posterior_prior *prior)
+{
+	CLEANUP(problem_release) struct problem p;
+
+	*post = (struct posterior){
+		.sides = sides,
+		.hypotheses = sides->hypotheses,
+		.nodes = sides->nodes,
+		.mass = xcalloc(sides->hypotheses, sizeof(*post->mass)),
+		.after = xcalloc(sides->nodes, sizeof(*post->after)),
+		.boots = n_obs,
+	};
+	problem_init(&p, sides, obs, n_obs);
+	evaluate(post, &p, prior_mass, prior);
+}
+
+void posterior_release(struct posterior *post)
+{
+	free(post->mass);
+	free(post->after);
+	*post = (struct posterior){0};
+}

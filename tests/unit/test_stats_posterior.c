@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The posterior against brute force. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "stats/levels.h"
+#include "stats/posterior.h"
+#include "stats/rng.h"
+
+enum { N = 8, MAX_BOOTS = 64 };
+
+/* Nodes 0 .. n - 1 in a row; hypothesis h > 0: node h brought it; node 0 is always before. */
+static void chain(struct sides *sides, size_t n)
+{
+	sides_init(sides, n, n);
+	for (size_t h = 1; h < n; h++)
+		for (size_t k = h; k < n; k++)
+			sides_set_after(sides, h, k);
+}
+
+struct brute {
+	const struct posterior_obs *obs;
+	size_t n_obs;
+	size_t nodes;
+	const struct posterior_prior *prior;
+	struct sd_prior noise;
+};
+
+/* ell[node] = log likelihood of its boots at this level and sigma. */
+static void node_logs(const struct brute *b, double level, double sigma, double *ell)
+{
+	memset(ell, 0, b->nodes * sizeof(*ell));
+	for (size_t i = 0; i < b->n_obs; i++) {
+		double z = (b->obs[i].y - level) / sigma;
+		double w = b->prior->outlier, k = b->prior->outlier_scale;
+		double p = (1.0 - w) * exp(-0.5 * z * z) + w / k * exp(-0.5 * z * z / k / k);
+
+		ell[b->obs[i].node] += log(p / sigma);
+	}
+}
+
+/* Plain midpoint sums over log sigma, level0 and log shift; sum[h], h = 0: no shift. */
+static void brute_sums(const struct brute *b, double lo, double hi, double s_lo, double s_hi,
+		       double *sum)
+{
+	enum { SIGMAS = 60, LEVELS = 240, SHIFTS = 400 };
+	double d_lo = log(b->prior->min_effect / 2.0), d_hi = log(b->prior->max_effect);
+	double e0[N], e1[N];
+
+	memset(sum, 0, b->nodes * sizeof(*sum));
+	for (int i = 0; i < SIGMAS; i++) {
+		double ls = s_lo + (i + 0.5) * (s_hi - s_lo) / SIGMAS, s = exp(ls);
+		double r = b->noise.sd / s;
+		double ps = exp(-b->noise.df * (ls + 0.5 * r * r));
+
+		for (int j = 0; j < LEVELS; j++) {
+			double l = lo + (j + 0.5) * (hi - lo) / LEVELS, p = ps, all = 0.0;
+
+			if (b->prior->level_sd > 0.0) {
+				double z = (l - b->prior->level) / b->prior->level_sd;
+
+				p *= exp(-0.5 * z * z);
+			}
+			node_logs(b, l, s, e0);
+			for (size_t n = 0; n < b->nodes; n++)
+				all += e0[n];
+			sum[0] += p * exp(all);
+			for (int k = 0; k < SHIFTS; k++) {
+				double d = exp(d_lo + (k + 0.5) * (d_hi - d_lo) / SHIFTS);
+				double t = all;
+
+				node_logs(b, l + d, s, e1);
+				for (size_t h = b->nodes; h-- > 1;) {
+					t += e1[h] - e0[h];
+					sum[h] += p * exp(t) / SHIFTS;
+				}
+			}
+		}
+	}
+}
+
+static void against_brute(const struct posterior_obs *obs, size_t n_obs,
+			  const struct posterior_prior *prior, double lo, double hi, double s_lo,
+			  double s_hi)
+{
+	struct brute b = {.obs = obs, .n_obs = n_obs, .nodes = N, .prior = prior};
+	double mass[N], prior_mass[N], total = 0.0;
+	CLEANUP(sides_release) struct sides sides;
+	CLEANUP(posterior_release) struct posterior post;
+
+	b.noise = prior->noise;
+	if (!(b.noise.df > 0.0))
+		b.noise = (struct sd_prior){2.5 * prior->min_effect, 1.0};
+	brute_sums(&b, lo, hi, s_lo, s_hi, mass);
+	for (int h = 0; h < N; h++) {
+		prior_mass[h] = h == 0 ? 0.2 : 0.8 / (N - 1);
+		total += mass[h] *= prior_mass[h];
+	}
+	chain(&sides, N);
+	posterior_init(&post, &sides, prior_mass, obs, n_obs, prior);
+	for (int h = 0; h < N; h++) {
+		if (getenv("VERBOSE"))
+			print_message("h %d brute %.6f grid %.6f\n", h, mass[h] / total,
+				      post.mass[h]);
+	}
+	for (int h = 0; h < N; h++)
+		assert_true(fabs(post.mass[h] - mass[h] / total) < 1e-3);
+}
+
+static size_t draw(struct posterior_obs *obs, uint64_t seed, size_t culprit, double d,
+		   const size_t *boots)
+{
+	struct rng rng;
+	size_t n = 0;
+
+	rng_seed(&rng, seed);
+	for (size_t k = 0; k < N; k++)
+		for (size_t i = 0; i < boots[k]; i++)
+			obs[n++] = (struct posterior_obs){
+				.node = k, .y = (k >= culprit ? d : 0.0) + rng_normal(&rng)};
+	return n;
+}
+
+static void test_brute_blind(void **state)
+{
+	static const size_t boots[N] = {4, 0, 1, 2, 1, 0, 1, 4};
+	struct posterior_obs obs[MAX_BOOTS];
+	struct posterior_prior prior;
+
+	(void)state;
+	posterior_prior_init(&prior, 0.5);
+	prior.max_effect = 20.0;
+	for (uint64_t seed = 1; seed <= 2; seed++)
+		against_brute(obs, draw(obs, seed, 3, 1.5, boots), &prior, -6.0, 8.0, log(0.15),
+			      log(8.0));
+}
+
+static void test_brute_history(void **state)
+{
+	static const size_t boots[N] = {0, 0, 2, 0, 1, 0, 0, 3};
+	struct posterior_obs obs[MAX_BOOTS];
+	struct posterior_prior prior;
+
+	(void)state;
+	posterior_prior_init(&prior, 0.2);
+	prior.max_effect = 20.0;
+	prior.noise = (struct sd_prior){1.1, 12.0};
+	prior.level = 0.1;
+	prior.level_sd = 0.4;
+	against_brute(obs, draw(obs, 7, 3, 1.0, boots), &prior, -3.0, 3.0, log(0.3), log(4.0));
+}
+
+static void test_brute_outlier(void **state)
+{
+	static const size_t boots[N] = {5, 0, 1, 2, 1, 0, 1, 5};
+	struct posterior_obs obs[MAX_BOOTS];
+	struct posterior_prior prior;
+	size_t n = draw(obs, 11, 4, 3.0, boots);
+
+	(void)state;
+	posterior_prior_init(&prior, 0.5);
+	prior.max_effect = 20.0;
+	obs[1].y += 9.0;
+	obs[6].y += 12.0;
+	against_brute(obs, n, &prior, -6.0, 12.0, log(0.2), log(12.0));
+}
+
+static void test_brute_null(void **state)
+{
+	static const size_t boots[N] = {6, 0, 1, 1, 1, 0, 1, 6};
+	struct posterior_obs obs[MAX_BOOTS];
+	struct posterior_prior prior;
+
+	(void)state;
+	posterior_prior_init(&prior, 0.3);
+	prior.max_effect = 20.0;
+	against_brute(obs, draw(obs, 5, N, 0.0, boots), &prior, -6.0, 6.0, log(0.15), log(8.0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_brute_blind),
+		cmocka_unit_test(test_brute_history),
+		cmocka_unit_test(test_brute_outlier),
+		cmocka_unit_test(test_brute_null),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
