@@ -45,6 +45,11 @@ static void run_release(struct result_run *run)
 	free(run->health.reason);
 }
 
+void result_drop_run(struct result *result)
+{
+	run_release(&result->runs.v[--result->runs.n]);
+}
+
 void result_release(struct result *result)
 {
 	for (size_t i = 0; i < result->runs.n; i++)
@@ -84,6 +89,17 @@ bool boot_begin(struct db *db, int64_t attempt, int64_t machine, int64_t image, 
 	return db_exec(db, sql,
 		       DBV(dbv_i64(attempt), dbv_i64(machine), dbv_id(image), dbv_text(method)),
 		       err);
+}
+
+bool boot_uuid_seen(struct db *db, const char *boot_uuid, bool *seen, struct err *err)
+{
+	static const char sql[] = "select exists (select from boots where boot_uuid = $1) as seen";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_text(boot_uuid)), DB_ONE, &rows, err))
+		return false;
+	*seen = row_bool(rows, 0, "seen");
+	return true;
 }
 
 bool suite_definitions(struct db *db, const int64_t *ids, size_t n, json_t **out, struct err *err)

@@ -86,10 +86,15 @@ struct result {
 };
 
 void result_release(struct result *result);
+/* Removes the last run. */
+void result_drop_run(struct result *result);
 
 /* The boot's own row, made when the attempt begins, so that a boot that dies is seen. Idempotent. */
 bool boot_begin(struct db *db, int64_t attempt, int64_t machine, int64_t image, const char *method,
 		struct err *err) _must_check;
+
+/* Some earlier boot had this boot_id: what answers is no fresh boot. */
+bool boot_uuid_seen(struct db *db, const char *boot_uuid, bool *seen, struct err *err) _must_check;
 
 /* [{"id", "name", "definition": {...}}] of the suites, in the order of ids. */
 bool suite_definitions(struct db *db, const int64_t *ids, size_t n, json_t **out,

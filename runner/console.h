@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RUNNER_CONSOLE_H
+#define RUNNER_CONSOLE_H
+
+/* What a console tells about a kernel that did not come to its end. */
+
+#include "base/str.h"
+
+/*
+ * Looks for the first line that says how the kernel died. *outcome becomes panic, oops or hang (a
+ * string constant; untouched when nothing is found), line gets that line as plain text.
+ */
+bool console_diagnose(const char *text, size_t n, const char **outcome, struct str *line);
+
+/* The last line that is not blank, as plain text, cut to a readable length. */
+void console_last_line(const char *text, size_t n, struct str *line);
+
+#endif
