@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORTS_COMPARE_H
+#define REPORTS_COMPARE_H
+
+/* Two commits side by side, in the layout that mm people know from mmtests. */
+
+#include "base/js.h"
+#include "db/compare.h"
+#include "stats/compare.h"
+
+struct compare_row {
+	const struct compared_series *series; /* in data */
+	struct comparison stats;
+	char *problem; /* why there are no stats; NULL = there are */
+};
+
+struct compare_table {
+	struct compare_data data;
+	struct compare_row *rows;
+	size_t n_rows, cap_rows;
+};
+
+void compare_table_release(struct compare_table *table);
+/* Reads the boots and does the statistics. A pair without common boots has no rows. */
+bool compare_table_read(struct db *db, const struct compare_key *key, struct compare_table *out,
+			struct err *err) _must_check;
+/* The statistics of table->data, filled by the caller. */
+void compare_table_compute(struct compare_table *table);
+/* At least one row with a direction got significantly worse: exit status 3. */
+bool compare_table_worse(const struct compare_table *table);
+
+void compare_table_print(const struct compare_table *table, struct str *out);
+/* A new reference. */
+json_t *compare_table_json(const struct compare_table *table);
+
+#endif
