@@ -93,7 +93,7 @@ static char *default_dir(const char *service, const char *xdg, const char *below
 	return xasprintf("%s/%s/mmperf", home && *home ? home : "/tmp", below_home);
 }
 
-static char *default_config(void)
+char *settings_default_path(void)
 {
 	const char *env = getenv("MMPERF_CONFIG"), *xdg = getenv("XDG_CONFIG_HOME");
 	const char *home = getenv("HOME");
@@ -121,7 +121,7 @@ static char *host_name(const struct conf *conf)
 
 bool settings_load(const char *path, struct settings *out, struct err *err)
 {
-	AUTO_FREE char *found = path ? xstrdup(path) : default_config();
+	AUTO_FREE char *found = path ? xstrdup(path) : settings_default_path();
 	CLEANUP(conf_free_ptr) struct conf *conf = NULL;
 	const char *state, *cache;
 

@@ -19,6 +19,8 @@ struct settings {
 /* path NULL: $MMPERF_CONFIG, else /etc/mmperf/config for root's service, else
  * $XDG_CONFIG_HOME/mmperf/config; an absent file is an error that names `mmperf init`. */
 bool settings_load(const char *path, struct settings *out, struct err *err) _must_check;
+/* That path, whether it exists or not; the caller frees it. */
+char *settings_default_path(void);
 void settings_release(struct settings *settings);
 
 /* Connects as role ("mmperf_runner", ... or NULL for the owner) to the configured database or to

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* mmperf status: what is going on. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/session.h"
+#include "cli/show.h"
+#include "db/status.h"
+
+static void print_machines(const json_t *rows)
+{
+	static const struct show_column columns[] = {
+		{"MACHINE", "name", SHOW_TEXT, 0},     {"CLASS", "class", SHOW_TEXT, 0},
+		{"STATE", "state", SHOW_TEXT, 0},      {"DOING", "doing", SHOW_TEXT, 40},
+		{"FOR", "doing_s", SHOW_SPAN, 0},      {"SEEN", "seen_s", SHOW_SPAN, 0},
+		{"FAILED", "failures", SHOW_COUNT, 0}, {0},
+	};
+
+	if (json_array_size(rows))
+		show_table(rows, columns, stdout);
+	else
+		printf("no machines yet\n");
+}
+
+static void print_queue(const json_t *rows)
+{
+	static const struct show_column columns[] = {
+		{"JOBS", "kind", SHOW_TEXT, 0},
+		{"FOR", "purpose", SHOW_TEXT, 0},
+		{"QUEUED", "queued", SHOW_COUNT, 0},
+		{"RUNNING", "running", SHOW_COUNT, 0},
+		{0},
+	};
+
+	if (json_array_size(rows))
+		show_table(rows, columns, stdout);
+	else
+		printf("no jobs are queued or running\n");
+}
+
+static void print_totals(const json_t *t)
+{
+	printf("builds: %lld good, %lld failed, %lld to do; %lld images; %lld good boots; "
+	       "%lld snapshots\n",
+	       (long long)js_i64_or(t, "built", 0), (long long)js_i64_or(t, "failed", 0),
+	       (long long)js_i64_or(t, "pending", 0), (long long)js_i64_or(t, "images", 0),
+	       (long long)js_i64_or(t, "boots", 0), (long long)js_i64_or(t, "snapshots", 0));
+	printf("regressions: %lld; mails: %lld sent, %lld to go, %lld for you to look at\n",
+	       (long long)js_i64_or(t, "regressions", 0), (long long)js_i64_or(t, "outbox_sent", 0),
+	       (long long)js_i64_or(t, "outbox_queued", 0),
+	       (long long)js_i64_or(t, "outbox_unsure", 0));
+}
+
+static void print_bisections(const json_t *rows)
+{
+	static const struct show_column columns[] = {
+		{"BISECTION", "id", SHOW_COUNT, 0},
+		{"TREE", "tree", SHOW_TEXT, 0},
+		{"METRIC", "metric", SHOW_TEXT, 0},
+		{"STATE", "state", SHOW_TEXT, 0},
+		{"BOOTS", "boots", SHOW_COUNT, 0},
+		{"OF", "budget", SHOW_COUNT, 0},
+		{"BEST", "best", SHOW_OID, 0},
+		{"POSTERIOR", "posterior", SHOW_PROB, 0},
+		{"SUBJECT", "best_subject", SHOW_TEXT, 50},
+		{0},
+	};
+
+	if (json_array_size(rows))
+		show_table(rows, columns, stdout);
+	else
+		printf("no bisection is running\n");
+}
+
+static void print_utilisation(const json_t *rows, const char *window)
+{
+	static const struct show_column columns[] = {
+		{"HOST", "host", SHOW_TEXT, 0},
+		{"WORK", "work_s", SHOW_SPAN, 0},
+		{"BUILDING", "building_s", SHOW_SPAN, 0},
+		{"MEASURING", "measuring_s", SHOW_SPAN, 0},
+		{"IDLE", "idle_s", SHOW_SPAN, 0},
+		{"IDLE SHARE", "idle_share", SHOW_SHARE, 0},
+		{0},
+	};
+
+	if (!json_array_size(rows))
+		return;
+	printf("\nof the last %s, while there was work:\n", window);
+	show_table(rows, columns, stdout);
+}
+
+static void print_failures(const json_t *rows, const char *window)
+{
+	static const struct show_column columns[] = {
+		{"FAILED", "what", SHOW_TEXT, 0},
+		{"HOW", "outcome", SHOW_TEXT, 0},
+		{"COUNT", "count", SHOW_COUNT, 0},
+		{"LAST", "last", SHOW_TEXT, 100},
+		{0},
+	};
+
+	if (!json_array_size(rows))
+		return;
+	printf("\nin the last %s:\n", window);
+	show_table(rows, columns, stdout);
+}
+
+static bool put(json_t *doc, const char *key, json_t *value)
+{
+	js_set_new(doc, key, value);
+	return true;
+}
+
+static bool add_idle(struct db *db, json_t *doc, struct err *err)
+{
+	bool idle;
+
+	if (!status_idle(db, &idle, err))
+		return false;
+	js_set_bool(doc, "idle", idle);
+	return true;
+}
+
+static bool gather(struct db *db, double window_s, json_t *doc, struct err *err)
+{
+	json_t *v;
+
+	js_set_f64(doc, "window_s", window_s);
+	return status_machines(db, &v, err) && put(doc, "machines", v) &&
+	       status_queue(db, &v, err) && put(doc, "queue", v) && status_totals(db, &v, err) &&
+	       put(doc, "totals", v) && status_bisections(db, true, &v, err) &&
+	       put(doc, "bisections", v) && status_utilisation(db, window_s, &v, err) &&
+	       put(doc, "utilisation", v) && status_failures(db, window_s, &v, err) &&
+	       put(doc, "failures", v) && add_idle(db, doc, err);
+}
+
+static void print_all(const json_t *doc, double window_s)
+{
+	AUTO_STR window = str_new();
+
+	clock_add_span(&window, window_s);
+	print_machines(json_object_get(doc, "machines"));
+	putchar('\n');
+	print_queue(json_object_get(doc, "queue"));
+	putchar('\n');
+	print_bisections(json_object_get(doc, "bisections"));
+	putchar('\n');
+	print_totals(json_object_get(doc, "totals"));
+	print_utilisation(json_object_get(doc, "utilisation"), window.s);
+	print_failures(json_object_get(doc, "failures"), window.s);
+}
+
+static bool run(struct session *session, int argc, char **argv, struct err *err)
+{
+	double window_s = 86400;
+	const struct opt opts[] = {
+		{0, "window", OPT_SECONDS, &window_s, "TIME",
+		 "utilisation and failures of the last TIME (1d)"},
+		{0},
+	};
+	AUTO_JSON *doc = json_object();
+	AUTO_STRS none = STRS_INIT;
+	struct db *db;
+	bool help;
+
+	if (!command_parse(session, &cmd_status, opts, argc, argv, 0, 0, &none, &help, err))
+		return false;
+	if (help)
+		return true;
+	if (!session_db(session, &db, err) || !gather(db, window_s, doc, err))
+		return false;
+	if (session->json)
+		session_print_json(doc);
+	else
+		print_all(doc, window_s);
+	return true;
+}
+
+const struct command cmd_status = {
+	.name = "status",
+	.summary = "machines, queue, bisections, utilisation, failures",
+	.usage = "[--window TIME]",
+	.about = "What the machines are doing, what is queued, how far each bisection is, how much "
+		 "of\n"
+		 "the time with work each host neither built nor measured, and what went wrong.",
+	.run = run,
+};
