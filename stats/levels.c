@@ -78,6 +78,20 @@ enum {
 };
 static const long lattice_max = 1L << 16;
 
+void moment_mix(struct moment *into, double a, const struct moment *from, double b)
+{
+	double apart = into->mean - from->mean;
+
+	if (!(b > 0.0))
+		return;
+	if (!(a > 0.0)) {
+		*into = *from;
+		return;
+	}
+	into->mean = a * into->mean + b * from->mean;
+	into->var = a * into->var + b * from->var + a * b * apart * apart;
+}
+
 double levels_log_noise(double z, double outlier, double outlier_scale)
 {
 	double zz = 0.5 * z * z;
@@ -568,7 +582,14 @@ static double integrate_split(struct fitter *f, const struct split *split, struc
 	return sum->z > 0.0 ? max : -INFINITY;
 }
 
-/* Adds exp(log_weight) x sums to a fit whose moments are kept relative to its log_evidence. */
+static struct moment moment_of(double z, double x, double xx)
+{
+	double mean = x / z;
+
+	return (struct moment){.mean = mean, .var = fmax(xx / z - mean * mean, 0.0)};
+}
+
+/* Mixes exp(log_weight) x sums into the fit. */
 static void accumulate(struct levels_fit *fit, const struct sums *sum, double log_weight,
 		       double sigma)
 {
@@ -576,15 +597,15 @@ static void accumulate(struct levels_fit *fit, const struct sums *sum, double lo
 	double top = fmax(fit->log_evidence, log_z);
 	double old = exp(fit->log_evidence - top), new = exp(log_z - top);
 	double a = old / (old + new), b = new / (old + new);
+	struct moment level0 = moment_of(sum->z, sum->x0, sum->xx0);
+	struct moment level1 = moment_of(sum->z, sum->x1, sum->xx1);
+	struct moment shift = moment_of(sum->z, sum->d, sum->dd);
+	struct moment at = {.mean = sigma, .var = 0.0};
 
-	fit->level0 = a * fit->level0 + b * sum->x0 / sum->z;
-	fit->level0_sq = a * fit->level0_sq + b * sum->xx0 / sum->z;
-	fit->level1 = a * fit->level1 + b * sum->x1 / sum->z;
-	fit->level1_sq = a * fit->level1_sq + b * sum->xx1 / sum->z;
-	fit->shift = a * fit->shift + b * sum->d / sum->z;
-	fit->shift_sq = a * fit->shift_sq + b * sum->dd / sum->z;
-	fit->sigma = a * fit->sigma + b * sigma;
-	fit->sigma_sq = a * fit->sigma_sq + b * sigma * sigma;
+	moment_mix(&fit->level0, a, &level0, b);
+	moment_mix(&fit->level1, a, &level1, b);
+	moment_mix(&fit->shift, a, &shift, b);
+	moment_mix(&fit->sigma, a, &at, b);
 	fit->log_evidence = top + log(old + new);
 }
 
@@ -639,20 +660,15 @@ static void fitter_release(struct fitter *f)
 /* No boots at all: what the priors say. */
 static void fit_nothing(const struct fitter *f, struct levels_fit *fit)
 {
-	double mean = shift_mean(&f->shift), sq = shift_mean_sq(&f->shift);
-	double level = f->prior->level, level_sq = INFINITY;
+	double mean = shift_mean(&f->shift), var = shift_mean_sq(&f->shift) - mean * mean;
+	double level = f->prior->level;
+	double level_var = has_history(f) ? f->prior->level_sd * f->prior->level_sd : INFINITY;
 
-	if (has_history(f))
-		level_sq = level * level + f->prior->level_sd * f->prior->level_sd;
 	*fit = (struct levels_fit){
-		.level0 = level,
-		.level0_sq = level_sq,
-		.level1 = level + mean,
-		.level1_sq = level_sq + 2.0 * level * mean + sq,
-		.shift = mean,
-		.shift_sq = sq,
-		.sigma = f->noise.sd,
-		.sigma_sq = f->noise.sd * f->noise.sd * (1.0 + 1.0 / (2.0 * f->noise.df)),
+		.level0 = {level, level_var},
+		.level1 = {level + mean, level_var + var},
+		.shift = {mean, var},
+		.sigma = {f->noise.sd, f->noise.sd * f->noise.sd / (2.0 * f->noise.df)},
 	};
 }
 

@@ -20,13 +20,20 @@ struct levels_boots {
 	size_t groups;
 };
 
-/* Of one split: the evidence, and means and second moments given the split. */
+struct moment {
+	double mean, var;
+};
+
+/* into becomes the mixture of into (weight a) and from (weight b), a + b = 1. */
+void moment_mix(struct moment *into, double a, const struct moment *from, double b);
+
+/* Of one split: the evidence, and means and variances given the split. */
 struct levels_fit {
 	double log_evidence;
-	double level0, level0_sq; /* inf when neither boots nor history tell them */
-	double level1, level1_sq;
-	double shift, shift_sq;
-	double sigma, sigma_sq;
+	struct moment level0; /* var inf: neither boots nor history tell it */
+	struct moment level1;
+	struct moment shift;
+	struct moment sigma;
 };
 
 /*

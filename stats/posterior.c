@@ -107,53 +107,40 @@ static void set_masses(struct posterior *post, const struct problem *p, const do
 	post->log_evidence = top + log(total / prior_total);
 }
 
-static double deviation(double mean, double mean_sq)
+/* Mixes the fit of one class into sum, which has weight `have` so far. */
+static void add_fit(struct levels_fit *sum, double have, const struct levels_fit *fit, double mass)
 {
-	return isfinite(mean_sq) ? sqrt(fmax(mean_sq - mean * mean, 0.0)) : INFINITY;
-}
+	double b = mass / (have + mass);
 
-/* Adds mass x moments of one class. */
-static void add_fit(struct levels_fit *sum, const struct levels_fit *fit, double mass)
-{
 	if (!(mass > 0.0))
 		return;
-	sum->level0 += mass * fit->level0;
-	sum->level0_sq += mass * fit->level0_sq;
-	sum->level1 += mass * fit->level1;
-	sum->level1_sq += mass * fit->level1_sq;
-	sum->shift += mass * fit->shift;
-	sum->shift_sq += mass * fit->shift_sq;
-	sum->sigma += mass * fit->sigma;
-	sum->sigma_sq += mass * fit->sigma_sq;
+	moment_mix(&sum->level0, 1.0 - b, &fit->level0, b);
+	moment_mix(&sum->level1, 1.0 - b, &fit->level1, b);
+	moment_mix(&sum->shift, 1.0 - b, &fit->shift, b);
+	moment_mix(&sum->sigma, 1.0 - b, &fit->sigma, b);
 }
 
 static void set_moments(struct posterior *post, const struct problem *p)
 {
+	struct levels_fit given = {0}, all;
 	double culprit = 0.0;
-	struct levels_fit all = {0}, given = {0};
 
-	for (size_t h = 1; h < post->hypotheses; h++)
+	for (size_t h = 1; h < post->hypotheses; h++) {
+		add_fit(&given, culprit, &p->fit[p->class_of[h]], post->mass[h]);
 		culprit += post->mass[h];
-	for (size_t h = 0; h < post->hypotheses; h++) {
-		const struct levels_fit *fit = &p->fit[p->class_of[h]];
-
-		add_fit(&all, fit, post->mass[h]);
-		/* with the null certain, what a culprit would be is told by the prior's shape */
-		if (h > 0 || !(culprit > 0.0))
-			add_fit(&given, fit, culprit > 0.0 ? post->mass[h] / culprit : 1.0);
-		if (!(culprit > 0.0))
-			break;
 	}
-	post->level0 = all.level0;
-	post->level0_sd = deviation(all.level0, all.level0_sq);
-	post->sigma = all.sigma;
-	post->sigma_sd = deviation(all.sigma, all.sigma_sq);
-	post->level1 = given.level1;
-	post->level1_sd = deviation(given.level1, given.level1_sq);
-	post->shift = given.shift;
-	post->shift_sd = deviation(given.shift, given.shift_sq);
-	post->level0 += p->origin;
-	post->level1 += p->origin;
+	all = given;
+	add_fit(&all, culprit, &p->fit[p->class_of[0]], post->mass[0]);
+	if (!(culprit > 0.0))
+		given = all;
+	post->level0 = all.level0.mean + p->origin;
+	post->level0_sd = sqrt(all.level0.var);
+	post->sigma = all.sigma.mean;
+	post->sigma_sd = sqrt(all.sigma.var);
+	post->level1 = given.level1.mean + p->origin;
+	post->level1_sd = sqrt(given.level1.var);
+	post->shift = given.shift.mean;
+	post->shift_sd = sqrt(given.shift.var);
 }
 
 static void evaluate(struct posterior *post, struct problem *p, const double *prior_mass,
@@ -183,14 +170,29 @@ void posterior_init(struct posterior *post, const struct sides *sides, const dou
 		.mass = xcalloc(sides->hypotheses, sizeof(*post->mass)),
 		.after = xcalloc(sides->nodes, sizeof(*post->after)),
 		.boots = n_obs,
+		.boots_of = xcalloc(sides->nodes, sizeof(*post->boots_of)),
+		.noise_df = (double)n_obs + prior->noise.df,
+		.level_known = prior->level_sd > 0.0,
 	};
+	for (size_t i = 0; i < n_obs; i++)
+		post->boots_of[obs[i].node]++;
 	problem_init(&p, sides, obs, n_obs);
 	evaluate(post, &p, prior_mass, prior);
+	for (size_t c = 0; c < p.classes; c++) {
+		p.fit[c].level0.mean += p.origin;
+		p.fit[c].level1.mean += p.origin;
+	}
+	post->classes = p.classes;
+	post->class_of = TAKE(p.class_of);
+	post->fit = TAKE(p.fit);
 }
 
 void posterior_release(struct posterior *post)
 {
 	free(post->mass);
 	free(post->after);
+	free(post->boots_of);
+	free(post->class_of);
+	free(post->fit);
 	*post = (struct posterior){0};
 }

@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 #include "stats/estimate.h"
+#include "stats/levels.h"
 #include "stats/sides.h"
 
 struct posterior_obs {
@@ -42,8 +43,7 @@ struct posterior {
 	size_t hypotheses, nodes;
 	double *mass;	     /* per hypothesis, sums to 1 */
 	double *after;	     /* per node: mass of the hypotheses under which it has the culprit */
-	double log_evidence; /* up to a constant that depends on the boots' count only when the
-			      * level is flat */
+	double log_evidence; /* of all boots; known up to a factor when the level is flat */
 	/* Posterior means and standard deviations. level1 and shift are given that there is a
 	 * culprit. Infinite sd: no boot and no history tells that level. */
 	double level0, level0_sd;
@@ -51,6 +51,13 @@ struct posterior {
 	double shift, shift_sd;
 	double sigma, sigma_sd;
 	size_t boots;
+	size_t *boots_of; /* per node */
+	/* Hypotheses that agree on all booted nodes form a class and share one fit. */
+	size_t classes;
+	size_t *class_of;	/* per hypothesis */
+	struct levels_fit *fit; /* per class */
+	double noise_df;	/* boots + the prior's df: how well sigma is known */
+	bool level_known;	/* history tells the good level */
 };
 
 /*
