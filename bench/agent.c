@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One job, all passes. */
+#include "bench/agent.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/opt.h"
+#include "bench/agent_child.h"
+#include "bench/agent_env.h"
+#include "bench/agent_init.h"
+#include "bench/agent_kexec.h"
+#include "bench/agent_knobs.h"
+#include "bench/agent_run.h"
+
+#define INIT_JOB       "/job.json"
+#define KEXEC_KERNEL   "/kexec/bzImage"
+#define KEXEC_INITRD   "/kexec/initrd"
+#define PORT_NAME      "mmperf"
+#define PORT_TIMEOUT_S 10
+
+static bool wants_pass(const json_t *suite, const char *pass)
+{
+	const json_t *passes = json_object_get(suite, "passes");
+	const json_t *one;
+	size_t i;
+
+	if (!json_is_array(passes))
+		return !strcmp(pass, "clean");
+	json_array_foreach(passes, i, one)
+	{
+		if (json_is_string(one) && !strcmp(json_string_value(one), pass))
+			return true;
+	}
+	return false;
+}
+
+static bool run_suites(struct agent *agent, struct err *err)
+{
+	static const char *const passes[] = {"clean", "instrumented"};
+	json_t *suites, *suite;
+	size_t i;
+
+	if (!js_get_array(agent->job, "suites", &suites, err))
+		return err_wrap(err, "job");
+	for (size_t pass = 0; pass < ARRAY_SIZE(passes); pass++) {
+		json_array_foreach(suites, i, suite)
+		{
+			if (wants_pass(suite, passes[pass]))
+				agent_run(agent, suite, pass == 1);
+		}
+	}
+	return true;
+}
+
+static void tell_machine(struct agent *agent)
+{
+	json_t *read_back, *refused, *line, *facts;
+
+	agent_knobs_apply(&agent->knobs, &read_back, &refused);
+	line = agent_line("environment");
+	js_set_new(line, "facts", env_environment(read_back, memcg_available()));
+	agent_say(agent, line);
+	line = agent_line("state");
+	facts = env_state();
+	js_set_new(facts, "refused", refused);
+	js_set_new(line, "facts", facts);
+	agent_say(agent, line);
+}
+
+static void tell_end(const struct agent *agent, bool clocksource_changed, const char *error)
+{
+	AUTO_FREE char *boot_id = env_boot_id();
+	json_t *line = agent_line("end");
+
+	js_set_str(line, "nonce", agent->nonce);
+	js_set_str(line, "boot_id", boot_id);
+	js_set_bool(line, "clocksource_changed", clocksource_changed);
+	if (error)
+		js_set_str(line, "error", error);
+	agent_say(agent, line);
+}
+
+static bool check_job(struct agent *agent, struct err *err)
+{
+	int64_t version;
+
+	if (!js_get_str(agent->job, "nonce", &agent->nonce, err) ||
+	    !js_get_i64(agent->job, "v", &version, err))
+		return err_wrap(err, "job");
+	if (version != 1)
+		return err_set(err, ERR_USAGE, "job: version %lld; this agent speaks 1",
+			       (long long)version);
+	return true;
+}
+
+static int do_job(void *arg)
+{
+	struct agent *agent = arg;
+	AUTO_FREE char *clock_before = env_clocksource();
+	AUTO_FREE char *clock_after = NULL;
+	struct err err;
+	bool ok = check_job(agent, &err);
+
+	if (!ok) {
+		agent->nonce = js_str_or(agent->job, "nonce", "");
+	} else {
+		agent_say(agent, env_hello(agent));
+		tell_machine(agent);
+		ok = run_suites(agent, &err);
+	}
+	if (!ok)
+		agent_log(agent, "%s", err.msg);
+	knobs_restore(&agent->knobs);
+	clock_after = env_clocksource();
+	tell_end(agent, strcmp(clock_before, clock_after) != 0, ok ? NULL : err.msg);
+	kallsyms_free(agent->syms);
+	return ok ? 0 : 1;
+}
+
+static int report_failure(const struct agent *agent, const struct err *err)
+{
+	fprintf(stderr, "agent: %s\n", err->msg);
+	if (agent->init)
+		agent_log(agent, "%s", err->msg);
+	return err_exit_status(err);
+}
+
+static int jump(const struct agent *agent)
+{
+	struct err err;
+
+	if (kexec_into(KEXEC_KERNEL, KEXEC_INITRD, js_str_or(agent->job, "kexec_cmdline", ""),
+		       &err))
+		return 0;
+	return report_failure(agent, &err);
+}
+
+static int init_main(void)
+{
+	struct agent agent = {.out_fd = STDOUT_FILENO, .init = true, .knobs = KNOBS_INIT};
+	struct err err;
+	int status;
+
+	init_mount_all();
+	if (!init_open_port(PORT_NAME, PORT_TIMEOUT_S, &agent.out_fd, &err))
+		fprintf(stderr, "agent: %s\n", err.msg);
+	if (!js_load(INIT_JOB, &agent.job, &err)) {
+		report_failure(&agent, &err);
+		init_power_off();
+	}
+	if (js_bool_or(agent.job, "kexec", false)) {
+		jump(&agent);
+		init_power_off();
+	}
+	status = init_run(do_job, &agent);
+	if (WIFSIGNALED(status))
+		agent_log(&agent, "agent died by signal %d (%s)", WTERMSIG(status),
+			  strsignal(WTERMSIG(status)));
+	json_decref(agent.job);
+	close(agent.out_fd);
+	init_power_off();
+}
+
+int agent_main(int argc, char **argv)
+{
+	struct agent agent = {.out_fd = STDOUT_FILENO, .knobs = KNOBS_INIT};
+	const char *path = NULL;
+	const struct opt opts[] = {
+		{0, "job", OPT_STRING, &path, "FILE", "the job to do (docs/protocol.md)"}, {0}};
+	AUTO_STRS operands = STRS_INIT;
+	bool help = false;
+	struct err err;
+	int status;
+
+	signal(SIGPIPE, SIG_IGN);
+	if (getpid() == 1)
+		return init_main();
+	if (!opt_parse(opts, argc, argv, &operands, &help, &err))
+		return report_failure(&agent, &err);
+	if (help || !path || operands.n) {
+		printf("usage: mmperf-agent --job FILE\n"
+		       "       mmperf-agent {compaction|fault|khugepaged|lockwatch} ...\n");
+		opt_help(opts, stdout);
+		return help ? 0 : 2;
+	}
+	if (!js_load(path, &agent.job, &err))
+		return report_failure(&agent, &err);
+	status = do_job(&agent);
+	json_decref(agent.job);
+	return status;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One run. */
+#include "bench/agent_run.h"
+
+#include <string.h>
+
+#include "bench/agent_child.h"
+#include "bench/agent_locks.h"
+#include "bench/bench_run.h"
+#include "bench/benchmarks.h"
+#include "bench/counters.h"
+#include "bench/lockwatch.h"
+
+#define TIMEOUT_S 600
+
+struct run {
+	struct agent *agent;
+	int64_t seq;
+	bool instrumented;
+	struct lockwatch *watch;
+	json_t *done;
+};
+
+static void say(void *arg, json_t *line)
+{
+	const struct run *run = arg;
+
+	if (strcmp(js_str_or(line, "type", ""), "log") != 0)
+		js_set_i64(line, "seq", run->seq);
+	agent_say(run->agent, line);
+}
+
+static void take_line(void *arg, json_t *line)
+{
+	const struct run *run = arg;
+
+	/* Timings taken under instruments are kept for comparison, and never judged. */
+	if (run->instrumented && !strcmp(js_str_or(line, "type", ""), "metric"))
+		js_set_bool(line, "primary", false);
+	say(arg, json_incref(line));
+}
+
+static void take_phase(void *arg, bool on)
+{
+	const struct run *run = arg;
+
+	if (run->watch)
+		lockwatch_switch(run->watch, on);
+}
+
+static void tell_counters(struct run *run, const struct counters *before,
+			  const struct counters *after)
+{
+	for (size_t i = 0; i < after->n; i++) {
+		const char *name = after->v[i].name;
+		int64_t delta;
+		json_t *line;
+
+		if (!counters_delta(before, after, name, &delta) ||
+		    (!delta && !counter_is_headline(name)))
+			continue;
+		line = agent_line("counter");
+		js_set_str(line, "name", name);
+		js_set_i64(line, "value", delta);
+		say(run, line);
+	}
+}
+
+static bool tell_locks(struct run *run, struct err *err)
+{
+	struct lock_context context = {.operations =
+					       (uint64_t)js_i64_or(run->done, "operations", 0),
+				       .thread_s = js_f64_or(run->done, "seconds", 0) *
+						   (double)js_i64_or(run->done, "threads", 0),
+				       .say = say,
+				       .arg = run};
+	AUTO_LOCK_ROWS rows = LOCK_ROWS_INIT;
+	AUTO_LOCK_WAITS waits = {NULL, 0, 0};
+	struct lock_health health;
+
+	if (!lockwatch_read(run->watch, &rows, &health, err))
+		return false;
+	lock_waits_name(&rows, run->agent->syms, &waits);
+	spinlock_facts_read(&context.spin, run->agent->syms);
+	agent_locks_tell(&context, &waits, &health);
+	return true;
+}
+
+static bool open_watch(struct run *run, struct err *err)
+{
+	struct agent *agent = run->agent;
+
+	return (agent->syms || kallsyms_load(&agent->syms, err)) &&
+	       lockwatch_open(&run->watch, err);
+}
+
+static bool measure(struct run *run, const struct bench *bench, const json_t *params,
+		    double timeout_s, struct err *err)
+{
+	AUTO_FREE char *cgroup = memcg_new(run->seq);
+	AUTO_COUNTERS before = COUNTERS_INIT;
+	AUTO_COUNTERS after = COUNTERS_INIT;
+	struct bench_child child = {.name = bench->name,
+				    .params = params,
+				    .cgroup = cgroup,
+				    .timeout_s = timeout_s,
+				    .line = take_line,
+				    .phase = take_phase,
+				    .arg = run};
+	bool ok = (!run->instrumented || open_watch(run, err)) && counters_read(&before, err) &&
+		  bench_child_run(&child, err) && counters_read(&after, err);
+
+	run->done = child.done;
+	memcg_remove(cgroup);
+	if (!ok)
+		return false;
+	tell_counters(run, &before, &after);
+	return !run->watch || tell_locks(run, err);
+}
+
+static void tell_end(struct run *run, bool ok, const struct err *err)
+{
+	json_t *line = agent_line("run_end");
+
+	js_set_str(line, "outcome", ok ? "ok" : "failed");
+	if (!ok)
+		js_set_str(line, "reason", err->msg);
+	js_set_i64(line, "operations", js_i64_or(run->done, "operations", 0));
+	js_set_i64(line, "threads", js_i64_or(run->done, "threads", 0));
+	js_set_f64(line, "seconds", js_f64_or(run->done, "seconds", 0));
+	say(run, line);
+}
+
+static bool settle(const json_t *suite, const struct bench **bench, json_t **params,
+		   struct err *err)
+{
+	const char *name = js_str_or(suite, "benchmark", "");
+	AUTO_JSON *none = json_object();
+	json_t *given = json_object_get(suite, "params");
+
+	*bench = benchmark_find(name);
+	if (!*bench)
+		return err_set(err, ERR_USAGE, "this agent has no benchmark \"%s\"", name);
+	return bench_params_settle(*bench, given ? given : none, params, err);
+}
+
+void agent_run(struct agent *agent, const json_t *suite, bool instrumented)
+{
+	struct run run = {.agent = agent, .seq = agent->seq++, .instrumented = instrumented};
+	const struct bench *bench = NULL;
+	AUTO_JSON *params = NULL;
+	json_t *line = agent_line("run");
+	struct err err;
+	bool ok = settle(suite, &bench, &params, &err);
+
+	js_set_str(line, "suite", js_str_or(suite, "suite", ""));
+	js_set_str(line, "benchmark", js_str_or(suite, "benchmark", ""));
+	js_set_i64(line, "version", bench ? bench->version : 0);
+	js_set_str(line, "pass", instrumented ? "instrumented" : "clean");
+	js_set_new(line, "params", params ? json_incref(params) : json_object());
+	say(&run, line);
+	ok = ok && measure(&run, bench, params, js_f64_or(suite, "timeout_s", TIMEOUT_S), &err);
+	tell_end(&run, ok, &err);
+	json_decref(run.done);
+	lockwatch_free(run.watch);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_BENCHMARKS_H
+#define BENCH_BENCHMARKS_H
+
+/* All benchmarks: a new one is declared here and gets a line in the table. */
+
+#include "bench/bench.h"
+
+extern const struct bench bench_fault;
+
+/* NULL when there is none of that name. */
+const struct bench *benchmark_find(const char *name);
+/* The i-th, NULL behind the last. */
+const struct bench *benchmark_at(size_t i);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_COUNTERS_H
+#define BENCH_COUNTERS_H
+
+/*
+ * The kernel's event counters: /proc/vmstat, per-size THP statistics ("mthp.16k.NAME"),
+ * khugepaged ("khugepaged.NAME"). Names differ between kernels: what is there is listed.
+ */
+
+#include "base/str.h"
+
+#include <stdint.h>
+
+struct counter {
+	char *name;
+	int64_t value;
+};
+
+struct counters {
+	struct counter *v;
+	size_t n, cap;
+};
+
+#define COUNTERS_INIT      \
+	{                  \
+		NULL, 0, 0 \
+	}
+#define AUTO_COUNTERS CLEANUP(counters_release) struct counters
+
+void counters_release(struct counters *counters);
+/* Folds per-CPU parts together first (vm.stat_refresh), then reads all. */
+bool counters_read(struct counters *counters, struct err *err) _must_check;
+/* "name value" lines, the form of /proc/vmstat; gauges (nr_*) are left out. */
+bool counters_parse(struct counters *counters, const char *text, struct err *err) _must_check;
+/* NULL when the kernel has no such counter. */
+const int64_t *counters_get(const struct counters *counters, const char *name);
+/* after - before of one counter; false when either lacks it. */
+bool counters_delta(const struct counters *before, const struct counters *after, const char *name,
+		    int64_t *delta) _must_check;
+/* Whether a counter is told even when it did not move: the ones mm developers look for. */
+bool counter_is_headline(const char *name);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_KNOBS_H
+#define BENCH_KNOBS_H
+
+/* Files of /proc and /sys that are set, read back, and put back to what they were. */
+
+#include "base/str.h"
+
+struct knob {
+	char *path;
+	char *before;
+};
+
+struct knobs {
+	struct knob *saved;
+	size_t n, cap;
+};
+
+#define KNOBS_INIT         \
+	{                  \
+		NULL, 0, 0 \
+	}
+#define AUTO_KNOBS CLEANUP(knobs_restore) struct knobs
+
+/* The value of one knob without the newline; of "always [madvise] never" the chosen word. The
+ * caller frees it. ERR_NOTFOUND when this kernel has no such knob. */
+bool knob_read(const char *path, char **out, struct err *err) _must_check;
+/* Remembers the value found (once per path), writes, reads back; an error names what stayed. */
+bool knob_set(struct knobs *knobs, const char *path, const char *value,
+	      struct err *err) _must_check;
+/* Puts everything back, last set first, and empties knobs; what cannot be put back is said on
+ * stderr. */
+void knobs_restore(struct knobs *knobs);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_LOCK_SLOTS_H
+#define BENCH_LOCK_SLOTS_H
+
+/*
+ * What the BPF program and user space share: the layout of the maps, and the accounting of waits on
+ * one CPU, which the unit test runs on generated events. Spinning waits belong to a CPU (the
+ * waiter cannot move) and nest when an interrupt comes; sleeping waits belong to a task.
+ * The includer provides the uint64_t family (the BPF side has no C library).
+ */
+
+#define LOCK_SPIN	 1u /* flags of the tracepoint (include/trace/events/lock.h) */
+#define LOCK_READ	 2u
+#define LOCK_WRITE	 4u
+#define LOCK_MUTEX	 32u
+#define LOCK_NEST	 4u /* task, softirq, hardirq, NMI */
+#define LOCK_HIST	 32u
+#define LOCK_STACK_DEPTH 16u
+
+enum lock_fail {
+	LOCK_BEGINS,
+	LOCK_ENDS,
+	LOCK_NESTED_DROPPED, /* deeper than LOCK_NEST, or an end that never came */
+	LOCK_ORPHAN_ENDS,    /* end without a begin: it began before the switch was on */
+	LOCK_TASK_FULL,
+	LOCK_STAT_FULL,
+	LOCK_STACK_FAIL,
+	LOCK_BACKWARD, /* negative time */
+	LOCK_FAILS,
+};
+
+struct lock_slot {
+	uint64_t begin_ns;
+	uint64_t lock;
+	uint32_t flags;
+	int32_t stack;
+};
+
+struct lock_cpu {
+	uint32_t depth; /* slots in use */
+	uint32_t unused;
+	struct lock_slot slots[LOCK_NEST];
+};
+
+struct lock_key {
+	uint64_t lock;
+	uint32_t flags;
+	int32_t stack; /* negative: no stack (-errno) */
+};
+
+struct lock_stat {
+	uint64_t count;
+	uint64_t sum_ns;
+	uint64_t max_ns;
+	uint32_t hist[LOCK_HIST]; /* log2 of ns */
+};
+
+static inline bool lock_is_spin(uint32_t flags)
+{
+	return (flags & (LOCK_SPIN | LOCK_MUTEX)) == LOCK_SPIN;
+}
+
+/* False when nested too deeply. */
+static inline bool lock_cpu_push(struct lock_cpu *cpu, const struct lock_slot *slot)
+{
+	uint32_t depth = cpu->depth;
+
+	if (depth >= LOCK_NEST)
+		return false;
+	cpu->slots[depth] = *slot;
+	cpu->depth = depth + 1;
+	return true;
+}
+
+/*
+ * Takes the innermost wait for lock off; *dropped counts inner ones whose end was missed. False,
+ * and nothing changed, when this CPU does not wait for lock.
+ */
+static inline bool lock_cpu_pop(struct lock_cpu *cpu, uint64_t lock, struct lock_slot *out,
+				uint32_t *dropped)
+{
+	*dropped = 0;
+	/* Counted upwards to a constant, which every verifier since 5.3 follows. */
+	for (uint32_t up = 0; up < LOCK_NEST; up++) {
+		uint32_t i = LOCK_NEST - 1 - up;
+
+		if (i >= cpu->depth)
+			continue;
+		if (cpu->slots[i].lock == lock) {
+			*out = cpu->slots[i];
+			*dropped = cpu->depth - 1 - i;
+			cpu->depth = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static inline uint32_t lock_log2(uint64_t v)
+{
+	uint32_t r = 0, shift;
+
+	shift = (v > 0xffffffffULL) << 5;
+	v >>= shift;
+	r |= shift;
+	shift = (v > 0xffff) << 4;
+	v >>= shift;
+	r |= shift;
+	shift = (v > 0xff) << 3;
+	v >>= shift;
+	r |= shift;
+	shift = (v > 0xf) << 2;
+	v >>= shift;
+	r |= shift;
+	shift = (v > 0x3) << 1;
+	v >>= shift;
+	r |= shift;
+	r |= (uint32_t)(v >> 1);
+	return r < LOCK_HIST ? r : LOCK_HIST - 1;
+}
+
+static inline void lock_stat_add(struct lock_stat *stat, uint64_t wait_ns)
+{
+	stat->count++;
+	stat->sum_ns += wait_ns;
+	if (wait_ns > stat->max_ns)
+		stat->max_ns = wait_ns;
+	stat->hist[lock_log2(wait_ns) & (LOCK_HIST - 1)]++;
+}
+
+#endif

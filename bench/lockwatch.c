@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Lock waits, user side. */
+#include "bench/lockwatch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "lockwatch.skel.h"
+
+#include "base/clock.h"
+
+struct lockwatch {
+	struct lockwatch_bpf *skel;
+	int cpus; /* possible ones: per-CPU maps hold that many values */
+};
+
+static int quiet(enum libbpf_print_level level _unused, const char *fmt _unused, va_list ap _unused)
+{
+	return 0;
+}
+
+/* A guest of 1 GB must not spend its memory on maps; a large machine must not lose events. */
+static void size_maps(struct lockwatch_bpf *skel)
+{
+	long long mb = (long long)sysconf(_SC_PHYS_PAGES) / 256;
+	unsigned scale = mb < 2048 ? 4 : 1;
+
+	(void)bpf_map__set_max_entries(skel->maps.stacks, 65536 / scale);
+	(void)bpf_map__set_max_entries(skel->maps.stats, 16384 / scale);
+}
+
+bool lockwatch_open(struct lockwatch **out, struct err *err)
+{
+	CLEANUP(lockwatch_free_ptr) struct lockwatch *watch = xcalloc(1, sizeof(*watch));
+
+	libbpf_set_print(quiet);
+	watch->cpus = libbpf_num_possible_cpus();
+	if (watch->cpus < 1)
+		return err_set(err, ERR_FAILED, "cannot tell the number of possible CPUs");
+	watch->skel = lockwatch_bpf__open();
+	if (!watch->skel)
+		return err_sys(err, "BPF program");
+	size_maps(watch->skel);
+	if (lockwatch_bpf__load(watch->skel))
+		return err_sys(err, "cannot load the BPF program (root? CONFIG_BPF_SYSCALL?)");
+	if (lockwatch_bpf__attach(watch->skel))
+		return err_sys(err, "no lock contention tracepoints (kernel 5.19, "
+				    "CONFIG_BPF_EVENTS)");
+	*out = TAKE(watch);
+	return true;
+}
+
+void lockwatch_free(struct lockwatch *watch)
+{
+	if (!watch)
+		return;
+	lockwatch_bpf__destroy(watch->skel);
+	free(watch);
+}
+
+void lockwatch_free_ptr(struct lockwatch **watch)
+{
+	lockwatch_free(*watch);
+}
+
+void lockwatch_switch(struct lockwatch *watch, bool on)
+{
+	if (!on)
+		__atomic_store_n(&watch->skel->bss->stopped_ns, clock_mono_ns(), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&watch->skel->bss->enabled, on, __ATOMIC_SEQ_CST);
+}
+
+static void read_frames(const struct lockwatch *watch, struct lock_row *row)
+{
+	if (row->key.stack >= 0 && bpf_map_lookup_elem(bpf_map__fd(watch->skel->maps.stacks),
+						       &row->key.stack, row->frames))
+		row->key.stack = -errno;
+}
+
+static struct lock_row *row_of(struct lockwatch *watch, struct lock_rows *rows,
+			       const struct lock_key *key)
+{
+	struct lock_row *row;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		if (!memcmp(&rows->v[i].key, key, sizeof(*key)))
+			return &rows->v[i];
+	}
+	row = array_push(rows->v, rows->n, rows->cap);
+	row->key = *key;
+	read_frames(watch, row);
+	return row;
+}
+
+static void add_cpu(struct lock_stat *into, const struct lock_stat *cpu)
+{
+	into->count += cpu->count;
+	into->sum_ns += cpu->sum_ns;
+	if (cpu->max_ns > into->max_ns)
+		into->max_ns = cpu->max_ns;
+	for (size_t i = 0; i < LOCK_HIST; i++)
+		into->hist[i] += cpu->hist[i];
+}
+
+static bool read_stats(struct lockwatch *watch, struct lock_rows *rows, struct err *err)
+{
+	AUTO_FREE struct lock_stat *cpus = xcalloc((size_t)watch->cpus, sizeof(*cpus));
+	int fd = bpf_map__fd(watch->skel->maps.stats);
+	struct lock_key key, *previous = NULL;
+
+	while (!bpf_map_get_next_key(fd, previous, &key)) {
+		struct lock_row *row = array_push(rows->v, rows->n, rows->cap);
+
+		previous = &key;
+		row->key = key;
+		read_frames(watch, row);
+		if (bpf_map_lookup_elem(fd, &key, cpus))
+			return err_sys(err, "cannot read the lock statistics");
+		for (int cpu = 0; cpu < watch->cpus; cpu++)
+			add_cpu(&row->stat, &cpus[cpu]);
+	}
+	return true;
+}
+
+static void add_open(struct lockwatch *watch, struct lock_rows *rows, const struct lock_slot *slot,
+		     struct lock_health *health)
+{
+	struct lock_key key = {.lock = slot->lock, .flags = slot->flags, .stack = slot->stack};
+	uint64_t stopped = watch->skel->bss->stopped_ns;
+
+	health->open++;
+	if (stopped >= slot->begin_ns)
+		lock_stat_add(&row_of(watch, rows, &key)->stat, stopped - slot->begin_ns);
+}
+
+static bool read_open(struct lockwatch *watch, struct lock_rows *rows, struct lock_health *health,
+		      struct err *err)
+{
+	AUTO_FREE struct lock_cpu *cpus = xcalloc((size_t)watch->cpus, sizeof(*cpus));
+	int fd = bpf_map__fd(watch->skel->maps.tasks);
+	uint32_t zero = 0, tid, *previous = NULL;
+	struct lock_slot slot;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(watch->skel->maps.cpus), &zero, cpus))
+		return err_sys(err, "cannot read the lock slots");
+	for (int cpu = 0; cpu < watch->cpus; cpu++) {
+		for (uint32_t i = 0; i < cpus[cpu].depth && i < LOCK_NEST; i++)
+			add_open(watch, rows, &cpus[cpu].slots[i], health);
+	}
+	while (!bpf_map_get_next_key(fd, previous, &tid)) {
+		previous = &tid;
+		if (!bpf_map_lookup_elem(fd, &tid, &slot))
+			add_open(watch, rows, &slot, health);
+	}
+	return true;
+}
+
+static uint64_t misses_of(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+		return 0;
+	return info.recursion_misses;
+}
+
+static bool read_health(struct lockwatch *watch, struct lock_health *health, struct err *err)
+{
+	AUTO_FREE uint64_t *cpus = xcalloc((size_t)watch->cpus, sizeof(*cpus));
+	uint64_t sums[LOCK_FAILS] = {0};
+
+	for (uint32_t what = 0; what < LOCK_FAILS; what++) {
+		if (bpf_map_lookup_elem(bpf_map__fd(watch->skel->maps.fails), &what, cpus))
+			return err_sys(err, "cannot read the health counters");
+		for (int cpu = 0; cpu < watch->cpus; cpu++)
+			sums[what] += cpus[cpu];
+	}
+	health->begins = sums[LOCK_BEGINS];
+	health->ends = sums[LOCK_ENDS];
+	health->stack_failures = sums[LOCK_STACK_FAIL];
+	health->map_full = sums[LOCK_STAT_FULL] + sums[LOCK_TASK_FULL];
+	health->recursion_misses = misses_of(watch->skel->progs.contention_begin) +
+				   misses_of(watch->skel->progs.contention_end);
+	health->lost = sums[LOCK_NESTED_DROPPED] + sums[LOCK_BACKWARD] + health->map_full +
+		       health->recursion_misses;
+	return true;
+}
+
+bool lockwatch_read(struct lockwatch *watch, struct lock_rows *rows, struct lock_health *health,
+		    struct err *err)
+{
+	*health = (struct lock_health){0};
+	return read_health(watch, health, err) && read_stats(watch, rows, err) &&
+	       read_open(watch, rows, health, err);
+}
