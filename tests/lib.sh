@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by the end-to-end tests: TAP lines, a database and a directory of their own, daemons that can be killed.
+#
+#	. "$(dirname "$0")/../lib.sh"
+#	test_begin                     a fresh database and $dir; $dir/config is yours to write
+#	ok NAME COMMAND...             one TAP line: passes when COMMAND does
+#	is NAME GOT WANTED             the same for two texts
+#	like NAME GOT PATTERN          for an extended regular expression (grep -E, any line)
+#	sql TEXT                       the answer, columns split by |
+#	daemon NAME [ARG...]           starts mmperf-NAME; its pid is in $pid_NAME
+#	kill9 NAME                     kill -9 of it and of what it started
+#	wait_sql SECONDS TEXT          until the query answers t
+#	test_end                       prints the plan
+
+set -u
+export LC_ALL=C TZ=UTC
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=${O:-build}
+case $build in /*) ;; *) build=$root/$build ;; esac
+tap_n=0
+tap_failed=0
+
+_report() {
+	tap_n=$((tap_n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $tap_n - $2"
+	else
+		tap_failed=$((tap_failed + 1))
+		echo "not ok $tap_n - $2"
+	fi
+}
+
+ok() {
+	_name=$1
+	shift
+	"$@" >"$dir/ok.out" 2>&1
+	_status=$?
+	_report $_status "$_name"
+	[ $_status = 0 ] || sed 's/^/# /' "$dir/ok.out" | tail -20
+}
+
+is() {
+	if [ "$2" = "$3" ]; then
+		_report 0 "$1"
+	else
+		_report 1 "$1"
+		printf '%s\n' "got:    $2" "wanted: $3" | sed 's/^/# /'
+	fi
+}
+
+like() {
+	if printf '%s\n' "$2" | grep -Eq -- "$3"; then
+		_report 0 "$1"
+	else
+		_report 1 "$1"
+		printf '%s\n' "got:    $2" "wanted: /$3/" | sed 's/^/# /'
+	fi
+}
+
+sql() {
+	psql -XqAt -v ON_ERROR_STOP=1 -c "$1"
+}
+
+wait_sql() {
+	_end=$(($(date +%s) + $1))
+	while [ "$(sql "$2" 2>/dev/null)" != t ]; do
+		if [ "$(date +%s)" -ge "$_end" ]; then
+			echo "# waited $1 s in vain for: $2"
+			return 1
+		fi
+		sleep 0.2
+	done
+}
+
+test_begin() {
+	dir=$(mktemp -d "${TMPDIR:-/tmp}/mmperf-test.XXXXXX")
+	# the build user and the database server must get in
+	chmod 755 "$dir"
+	name=$(basename "$0" .sh | tr -c 'a-z0-9\n' _)
+	PGDATABASE=t_${name}_$$
+	export PGDATABASE
+	createdb -T mmperf_template "$PGDATABASE" || exit 1
+	conninfo="host=$PGHOST dbname=$PGDATABASE"
+	daemons=''
+	trap _finish EXIT
+	trap 'exit 130' INT TERM
+}
+
+# The part of the settings that every test wants.
+settings_head() {
+	cat <<-EOF
+		[database]
+			conninfo = $conninfo
+		[state]
+			dir = $dir/state
+			cache = $dir/cache
+		[host]
+			name = testhost
+	EOF
+}
+
+mmperf() {
+	"$build/mmperf" --config "$dir/config" "$@"
+}
+
+daemon() {
+	_d=$1
+	shift
+	setsid "$build/mmperf-$_d" --config "$dir/config" "$@" >>"$dir/$_d.log" 2>&1 &
+	eval "pid_$_d=$!"
+	daemons="$daemons $_d"
+}
+
+kill9() {
+	eval "_pid=\$pid_$1"
+	kill -9 "$_pid" 2>/dev/null
+	wait "$_pid" 2>/dev/null
+}
+
+stop_daemon() {
+	eval "_pid=\${pid_$1:-}"
+	[ -n "$_pid" ] || return 0
+	kill -TERM "$_pid" 2>/dev/null
+	wait "$_pid" 2>/dev/null
+}
+
+_finish() {
+	_status=$?
+	trap - EXIT
+	for _d in $daemons; do
+		stop_daemon "$_d"
+	done
+	if [ $_status = 0 ] && [ $tap_failed = 0 ]; then
+		dropdb --force "$PGDATABASE" 2>/dev/null
+		rm -rf "$dir"
+	else
+		for _d in bisector runner reporter; do
+			[ -f "$dir/$_d.log" ] && tail -5 "$dir/$_d.log" | sed "s/^/# $_d: /"
+		done
+		echo "# files stay in $dir"
+	fi
+	exit $_status
+}
+
+test_end() {
+	echo "1..$tap_n"
+	[ $tap_failed = 0 ]
+}
