@@ -16,11 +16,12 @@
 #include "bench/agent_knobs.h"
 #include "bench/agent_run.h"
 
-#define INIT_JOB       "/job.json"
-#define KEXEC_KERNEL   "/kexec/bzImage"
-#define KEXEC_INITRD   "/kexec/initrd"
-#define PORT_NAME      "mmperf"
-#define PORT_TIMEOUT_S 10
+#define INIT_JOB	"/job.json"
+#define KEXEC_KERNEL	"/kexec/bzImage"
+#define KEXEC_INITRD	"/kexec/initrd"
+#define PORT_NAME	"mmperf"
+#define PORT_TIMEOUT_S	10
+#define CLOCK_TIMEOUT_S 10
 
 static bool wants_pass(const json_t *suite, const char *pass)
 {
@@ -100,10 +101,13 @@ static bool check_job(struct agent *agent, struct err *err)
 static int do_job(void *arg)
 {
 	struct agent *agent = arg;
-	AUTO_FREE char *clock_before = env_clocksource();
+	AUTO_FREE char *clock_before = NULL;
 	AUTO_FREE char *clock_after = NULL;
 	struct err err;
 	bool ok = check_job(agent, &err);
+
+	env_settle_clock(CLOCK_TIMEOUT_S);
+	clock_before = env_clocksource();
 
 	if (!ok) {
 		agent->nonce = js_str_or(agent->job, "nonce", "");

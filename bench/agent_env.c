@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "bench/thp.h"
 
@@ -35,6 +36,19 @@ char *env_boot_id(void)
 char *env_clocksource(void)
 {
 	return text_of("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+}
+
+void env_settle_clock(double timeout_s)
+{
+	double deadline = clock_mono_s() + timeout_s;
+
+	for (;;) {
+		AUTO_FREE char *name = env_clocksource();
+
+		if (!str_ends(name, "-early") || clock_mono_s() >= deadline)
+			return;
+		clock_sleep_s(0.02);
+	}
 }
 
 bool env_build_id(const void *notes, size_t n, struct str *hex)

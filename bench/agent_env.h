@@ -12,6 +12,9 @@ char *env_boot_id(void);
 bool env_build_id(const void *notes, size_t n, struct str *hex);
 /* The clock source in use; the caller frees it. */
 char *env_clocksource(void);
+/* Waits until the kernel has settled on a clock source: it begins with "tsc-early", and a change
+ * in the middle would void the boot. */
+void env_settle_clock(double timeout_s);
 
 /* New references: the `hello` line, and the facts of `environment` and `state`. knobs is what
  * agent_knobs_apply() read back, memcg whether runs get a memory cgroup of their own. */

@@ -29,6 +29,13 @@ enum lock_fail {
 	LOCK_FAILS,
 };
 
+/* Written by user space: the switch, and when it was last turned off. */
+struct lock_control {
+	uint32_t enabled;
+	uint32_t unused;
+	uint64_t stopped_ns;
+};
+
 struct lock_slot {
 	uint64_t begin_ns;
 	uint64_t lock;

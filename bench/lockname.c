@@ -32,6 +32,9 @@ void lock_waits_release(struct lock_waits *waits)
 	*waits = (struct lock_waits){NULL, 0, 0};
 }
 
+/* Inside a sleeping lock there is a spinlock of its own: its waits belong to the sleeping lock. */
+#define INNER_SPIN 0x80000000u
+
 static const char *type_of(uint32_t flags)
 {
 	if (flags & LOCK_MUTEX)
@@ -62,7 +65,10 @@ static const char *look_up(const char *function, uint32_t flags, const char *onl
 	const char *kind = NULL;
 
 	for (const struct lock_site *s = lock_sites; s->class; s++) {
-		if (strcmp(s->function, function) != 0 || strcmp(s->flags, type_of(flags)) != 0 ||
+		bool type_fits = flags & INNER_SPIN ? strcmp(s->flags, "SPIN") != 0
+						    : !strcmp(s->flags, type_of(flags));
+
+		if (strcmp(s->function, function) != 0 || !type_fits ||
 		    (only_kind && strcmp(s->kind, only_kind) != 0))
 			continue;
 		add_candidate(c, s->class);
@@ -72,16 +78,33 @@ static const char *look_up(const char *function, uint32_t flags, const char *onl
 	return kind;
 }
 
+static bool is_sleeping_lock(const char *name)
+{
+	static const char *const prefixes[] = {"__down",  "__mutex", "down",	 "downgrade_write",
+					       "mutex_",  "percpu_", "__percpu", "rwsem_",
+					       "up_read", "up_write"};
+
+	for (size_t i = 0; name && i < ARRAY_SIZE(prefixes); i++) {
+		if (str_starts(name, prefixes[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Names of the frames above lock text; flags is marked when a sleeping lock lies between. */
 static size_t callers(const struct lock_row *row, const struct kallsyms *syms, const char **names,
-		      size_t max)
+		      size_t max, uint32_t *flags)
 {
 	size_t n = 0, i = 0;
 
 	if (row->key.stack < 0)
 		return 0;
-	while (i < LOCK_STACK_DEPTH && row->frames[i] &&
-	       kallsyms_is_lock_text(syms, row->frames[i]))
-		i++;
+	for (; i < LOCK_STACK_DEPTH && row->frames[i]; i++) {
+		if (!kallsyms_is_lock_text(syms, row->frames[i]))
+			break;
+		if (lock_is_spin(*flags) && is_sleeping_lock(kallsyms_find(syms, row->frames[i])))
+			*flags |= INNER_SPIN;
+	}
 	for (; i < LOCK_STACK_DEPTH && row->frames[i] && n < max; i++) {
 		const char *name = kallsyms_find(syms, row->frames[i]);
 
@@ -93,14 +116,15 @@ static size_t callers(const struct lock_row *row, const struct kallsyms *syms, c
 static void examine(const struct lock_row *row, const struct kallsyms *syms, struct candidates *c)
 {
 	const char *names[6], *kind = NULL;
-	size_t n = callers(row, syms, names, ARRAY_SIZE(names)), i = 0;
+	uint32_t flags = row->key.flags;
+	size_t n = callers(row, syms, names, ARRAY_SIZE(names), &flags), i = 0;
 	struct candidates shared = {0};
 
 	*c = (struct candidates){.site = n ? names[0] : "unknown"};
 	for (; i < n; i++) {
 		struct candidates here = {0};
 
-		kind = look_up(names[i], row->key.flags, NULL, &here);
+		kind = look_up(names[i], flags, NULL, &here);
 		if (!kind || strcmp(kind, "shared") != 0) {
 			*c = here;
 			break;
@@ -117,7 +141,7 @@ static void examine(const struct lock_row *row, const struct kallsyms *syms, str
 	if (kind && !strcmp(kind, "helper") && i + 1 < n)
 		c->site = names[i + 1];
 	else if (!kind && i + 1 < n)
-		look_up(names[i + 1], row->key.flags, "outer", c);
+		look_up(names[i + 1], flags, "outer", c);
 }
 
 static int by_lock(const void *a, const void *b)

@@ -46,11 +46,14 @@ struct {
 	__type(value, uint64_t);
 } fails SEC(".maps");
 
-/* Written by user space: the switch, and when it was last turned off. */
-uint32_t enabled;
-uint64_t stopped_ns;
-
-static const struct lock_stat empty_stat;
+/* Not global variables: libbpf finds out whether a kernel has those with a program of a type that
+ * kernels without network lack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct lock_control);
+} control SEC(".maps");
 
 static inline void tally(uint32_t what, uint64_t n)
 {
@@ -60,10 +63,9 @@ static inline void tally(uint32_t what, uint64_t n)
 		*value += n;
 }
 
-static inline void account(const struct lock_slot *slot)
+static inline void account(const struct lock_slot *slot, const struct lock_control *sw)
 {
-	uint64_t now = *(volatile uint32_t *)&enabled ? bpf_ktime_get_ns()
-						      : *(volatile uint64_t *)&stopped_ns;
+	uint64_t now = sw->enabled ? bpf_ktime_get_ns() : sw->stopped_ns;
 	struct lock_key key = {.lock = slot->lock, .flags = slot->flags, .stack = slot->stack};
 	struct lock_stat *stat = bpf_map_lookup_elem(&stats, &key);
 
@@ -72,8 +74,10 @@ static inline void account(const struct lock_slot *slot)
 		return;
 	}
 	if (!stat) {
+		struct lock_stat empty = {0};
+
 		/* Another CPU may have been first: that is fine. */
-		bpf_map_update_elem(&stats, &key, &empty_stat, BPF_NOEXIST);
+		bpf_map_update_elem(&stats, &key, &empty, BPF_NOEXIST);
 		stat = bpf_map_lookup_elem(&stats, &key);
 	}
 	if (stat)
@@ -103,9 +107,10 @@ int contention_begin(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct lock_slot slot = {.lock = ctx->args[0], .flags = (uint32_t)ctx->args[1]};
 	uint32_t zero = 0;
+	const struct lock_control *sw = bpf_map_lookup_elem(&control, &zero);
 	struct lock_cpu *cpu;
 
-	if (!*(volatile uint32_t *)&enabled)
+	if (!sw || !sw->enabled)
 		return 0;
 	tally(LOCK_BEGINS, 1);
 	slot.stack = (int32_t)bpf_get_stackid(ctx, &stacks, BPF_F_FAST_STACK_CMP);
@@ -132,14 +137,17 @@ int contention_end(struct bpf_raw_tracepoint_args *ctx)
 	struct lock_slot slot = {0};
 	const struct lock_slot *found;
 	struct lock_cpu *cpu = bpf_map_lookup_elem(&cpus, &zero);
+	const struct lock_control *sw = bpf_map_lookup_elem(&control, &zero);
 
+	if (!sw)
+		return 0;
 	if (cpu && lock_cpu_pop(cpu, lock, &slot, &dropped)) {
 		if (dropped)
 			tally(LOCK_NESTED_DROPPED, dropped);
 	} else {
 		found = bpf_map_lookup_elem(&tasks, &tid);
 		if (!found || found->lock != lock) {
-			if (*(volatile uint32_t *)&enabled)
+			if (sw->enabled)
 				tally(LOCK_ORPHAN_ENDS, 1);
 			return 0;
 		}
@@ -147,6 +155,6 @@ int contention_end(struct bpf_raw_tracepoint_args *ctx)
 		bpf_map_delete_elem(&tasks, &tid);
 	}
 	tally(LOCK_ENDS, 1);
-	account(&slot);
+	account(&slot, sw);
 	return 0;
 }

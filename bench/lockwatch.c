@@ -16,6 +16,7 @@
 
 struct lockwatch {
 	struct lockwatch_bpf *skel;
+	struct lock_control control;
 	int cpus; /* possible ones: per-CPU maps hold that many values */
 };
 
@@ -46,6 +47,7 @@ bool lockwatch_open(struct lockwatch **out, struct err *err)
 	if (!watch->skel)
 		return err_sys(err, "BPF program");
 	size_maps(watch->skel);
+	errno = 0;
 	if (lockwatch_bpf__load(watch->skel))
 		return err_sys(err, "cannot load the BPF program (root? CONFIG_BPF_SYSCALL?)");
 	if (lockwatch_bpf__attach(watch->skel))
@@ -70,9 +72,14 @@ void lockwatch_free_ptr(struct lockwatch **watch)
 
 void lockwatch_switch(struct lockwatch *watch, bool on)
 {
+	uint32_t zero = 0;
+
 	if (!on)
-		__atomic_store_n(&watch->skel->bss->stopped_ns, clock_mono_ns(), __ATOMIC_SEQ_CST);
-	__atomic_store_n(&watch->skel->bss->enabled, on, __ATOMIC_SEQ_CST);
+		watch->control.stopped_ns = clock_mono_ns();
+	watch->control.enabled = on;
+	/* An element of an array map that exists: cannot fail. */
+	(void)bpf_map_update_elem(bpf_map__fd(watch->skel->maps.control), &zero, &watch->control,
+				  BPF_ANY);
 }
 
 static void read_frames(const struct lockwatch *watch, struct lock_row *row)
@@ -131,7 +138,7 @@ static void add_open(struct lockwatch *watch, struct lock_rows *rows, const stru
 		     struct lock_health *health)
 {
 	struct lock_key key = {.lock = slot->lock, .flags = slot->flags, .stack = slot->stack};
-	uint64_t stopped = watch->skel->bss->stopped_ns;
+	uint64_t stopped = watch->control.stopped_ns;
 
 	health->open++;
 	if (stopped >= slot->begin_ns)
