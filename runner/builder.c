@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Running make. */
+#include "runner/builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+
+#define MAX_LOG	    ((size_t)64 << 20)
+#define LINE_LENGTH 300
+#define KILLED	    128 /* of an exit status: 128 + signal */
+
+static const struct {
+	const char *machine; /* of uname */
+	const char *target;
+	const char *image;
+} kernels[] = {
+	{"x86_64", "bzImage", "arch/x86/boot/bzImage"},
+	{"aarch64", "Image", "arch/arm64/boot/Image"},
+};
+
+void made_release(struct made *made)
+{
+	free(made->error);
+	free(made->kernel);
+	free(made->system_map);
+	free(made->config);
+	free(made->log);
+	*made = (struct made){0};
+}
+
+static void add_plain(struct str *out, const char *s, size_t n)
+{
+	AUTO_STR text = str_new();
+
+	str_add_utf8(&text, s, n < LINE_LENGTH ? n : LINE_LENGTH);
+	for (char *p = text.s; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = ' ';
+	str_add(out, str_trim(text.s));
+}
+
+static bool tells_error(const char *line, size_t n)
+{
+	static const char *const signs[] = {"error:", "undefined reference",
+					    "multiple definition of", "*** "};
+
+	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
+		if (memmem(line, n, signs[i], strlen(signs[i])))
+			return true;
+	return false;
+}
+
+void builder_first_error(const char *log, size_t n, struct str *line)
+{
+	const char *last = log;
+	size_t last_n = 0;
+
+	while (n) {
+		const char *nl = memchr(log, '\n', n);
+		size_t length = nl ? (size_t)(nl - log) : n;
+
+		if (tells_error(log, length)) {
+			add_plain(line, log, length);
+			return;
+		}
+		if (length) {
+			last = log;
+			last_n = length;
+		}
+		log += length + (nl != NULL);
+		n -= length + (nl != NULL);
+	}
+	add_plain(line, last, last_n);
+}
+
+struct maker {
+	struct worktree *wt;
+	const struct settings *settings;
+	const char *target;
+	const char *image;
+	char *fragment;
+	char *log;
+	char *ccache_dir;
+	bool ccache;
+};
+
+static void maker_release(struct maker *mk)
+{
+	free(mk->fragment);
+	free(mk->log);
+	free(mk->ccache_dir);
+}
+
+static bool find_kernel(struct maker *mk, struct err *err)
+{
+	struct utsname name;
+
+	uname(&name);
+	for (size_t i = 0; i < ARRAY_SIZE(kernels); i++) {
+		if (!strcmp(kernels[i].machine, name.machine)) {
+			mk->target = kernels[i].target;
+			mk->image = kernels[i].image;
+			return true;
+		}
+	}
+	return err_set(err, ERR_FAILED, "kernels cannot be built on a host of type %s",
+		       name.machine);
+}
+
+static bool prepare(struct maker *mk, struct worktree *wt, const struct build *build,
+		    struct err *err)
+{
+	AUTO_FREE char *ccache = proc_which("ccache");
+
+	*mk = (struct maker){.wt = wt, .settings = wt->worker->settings};
+	mk->fragment = xasprintf("%s/fragment.config", wt->dir);
+	mk->log = xasprintf("%s/build.log", wt->dir);
+	mk->ccache_dir = xasprintf("%s/ccache", mk->settings->cache_dir);
+	mk->ccache = ccache && conf_bool(mk->settings->conf, "build", NULL, "ccache");
+	unlink(mk->log);
+	if (!find_kernel(mk, err) || !fs_mkdirs(mk->ccache_dir, 0755, err))
+		return false;
+	if (wt->user && lchown(mk->ccache_dir, wt->uid, wt->gid))
+		return err_sys(err, "cannot give %s to user %s", mk->ccache_dir, wt->user);
+	return fs_write_atomic(mk->fragment, build->recipe_content, strlen(build->recipe_content),
+			       0644, err);
+}
+
+/* Nothing of the host, the hour or the person may reach the kernel, or the same source would not
+ * give the same bytes. In-tree builds without debug information do not hold their path. */
+static void push_env(const struct maker *mk, struct strs *env)
+{
+	strs_pushl(env, "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL=C", "TZ=UTC0",
+		   "KBUILD_BUILD_TIMESTAMP=1970-01-01 00:00:00 UTC", "KBUILD_BUILD_USER=mmperf",
+		   "KBUILD_BUILD_HOST=mmperf", "KBUILD_BUILD_VERSION=1", NULL);
+	strs_pushf(env, "HOME=%s", mk->wt->tree);
+	strs_pushf(env, "CCACHE_DIR=%s", mk->ccache_dir);
+	strs_pushf(env, "KCONFIG_ALLCONFIG=%s", mk->fragment);
+}
+
+static int parallel_jobs(const struct maker *mk)
+{
+	int jobs = (int)conf_i64(mk->settings->conf, "build", NULL, "jobs");
+
+	return jobs > 0 ? jobs : (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* make of one target; *status is its exit status. */
+static bool make(struct maker *mk, const char *target, const char *target2, int *status,
+		 struct err *err)
+{
+	const char *compiler = conf_str(mk->settings->conf, "build", NULL, "compiler");
+	CLEANUP(proc_spec_release)
+	struct proc_spec spec = {
+		.env_clear = true,
+		.cwd = mk->wt->tree,
+		.out_path = mk->log,
+		.user = mk->wt->user,
+		.no_network = true,
+		.cpus = mk->wt->worker->cpus,
+		.nice = 10,
+		.pass_fd = mk->wt->lock_fd,
+	};
+
+	strs_push(&spec.argv, "make");
+	strs_pushf(&spec.argv, "-j%d", parallel_jobs(mk));
+	strs_pushl(&spec.argv, "LOCALVERSION=", NULL);
+	strs_pushf(&spec.argv, "CC=%s%s", mk->ccache ? "ccache " : "", compiler);
+	strs_push(&spec.argv, target);
+	if (target2)
+		strs_push(&spec.argv, target2);
+	push_env(mk, &spec.env);
+	return worker_run(mk->wt->worker, &spec,
+			  conf_f64(mk->settings->conf, "build", NULL, "timeout"), status, err);
+}
+
+static bool make_all(struct maker *mk, bool clean, int *status, struct err *err)
+{
+	*status = 0;
+	if (clean && mk->wt->incremental && !make(mk, "clean", NULL, status, err))
+		return false;
+	if (*status == 0 && mk->wt->configure && !make(mk, "allnoconfig", NULL, status, err))
+		return false;
+	return *status != 0 || make(mk, "vmlinux", mk->target, status, err);
+}
+
+/* A build of a stranger's Makefile may put anything at these names. */
+static bool own_file(const struct worktree *wt, const char *name, char **path, struct err *err)
+{
+	AUTO_FREE char *found = xasprintf("%s/%s", wt->tree, name);
+	struct stat st;
+
+	if (lstat(found, &st))
+		return err_sys(err, "the build made no %s", name);
+	if (!S_ISREG(st.st_mode) || st.st_uid != wt->uid)
+		return err_set(err, ERR_FAILED, "the build's %s is no file of its own", name);
+	*path = TAKE(found);
+	return true;
+}
+
+static bool find_outputs(const struct maker *mk, struct made *out, struct err *err)
+{
+	AUTO_FREE char *vmlinux = NULL;
+
+	return own_file(mk->wt, "vmlinux", &vmlinux, err) &&
+	       own_file(mk->wt, mk->image, &out->kernel, err) &&
+	       own_file(mk->wt, "System.map", &out->system_map, err) &&
+	       own_file(mk->wt, ".config", &out->config, err) &&
+	       image_identify(vmlinux, &out->identity, err);
+}
+
+/* The disk or the kernel's memory killer, not the source, stopped it. */
+static bool not_its_fault(const struct maker *mk, int status, const struct str *log)
+{
+	static const char *const signs[] = {"No space left on device", "fatal error: Killed signal",
+					    "Cannot allocate memory", "Disk quota exceeded"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
+		if (memmem(log->s, log->len, signs[i], strlen(signs[i])))
+			return true;
+	return status >= KILLED || fs_free_bytes(mk->wt->dir) < (1 << 20);
+}
+
+static bool conclude(struct maker *mk, int status, struct made *out, struct err *err)
+{
+	AUTO_STR log = str_new(), line = str_new();
+	struct err why;
+
+	out->log = xstrdup(mk->log);
+	if (status == 0) {
+		out->built = find_outputs(mk, out, &why);
+		if (!out->built)
+			out->error = xstrdup(why.msg);
+		return true;
+	}
+	if (!fs_read(mk->log, MAX_LOG, &log, err))
+		return false;
+	builder_first_error(log.s, log.len, &line);
+	if (not_its_fault(mk, status, &log))
+		return err_set(err, ERR_FAILED, "make was stopped (status %d): %s", status, line.s);
+	out->error = str_take(&line);
+	return true;
+}
+
+bool builder_make(struct worktree *wt, const struct build *build, bool clean, struct made *out,
+		  struct err *err)
+{
+	CLEANUP(maker_release) struct maker mk = {0};
+	CLEANUP(made_release) struct made made = {0};
+	double started = clock_mono_s();
+	int status;
+
+	if (build->layout_seed)
+		return err_set(err, ERR_FAILED, "this builder makes no layouts but the plain one");
+	if (!prepare(&mk, wt, build, err) || !worktree_switch(wt, build->tree_oid, err) ||
+	    !make_all(&mk, clean, &status, err))
+		return false;
+	made.incremental = wt->incremental && !clean;
+	made.seconds = clock_mono_s() - started;
+	if (!conclude(&mk, status, &made, err) || !worktree_settle(wt, build->tree_oid, err))
+		return false;
+	*out = made;
+	made = (struct made){0};
+	return true;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Booting a machine. */
+#include "runner/machine.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "db/result.h"
+#include "runner/console.h"
+#include "runner/machines/drivers.h"
+
+#define LOOK_S	    0.02
+#define MAX_CONSOLE ((size_t)64 << 20)
+
+static const struct machine_driver *const drivers[] = {
+	&machine_fake,
+	&machine_local,
+	&machine_qemu,
+};
+
+bool machine_driver_find(const char *name, const struct machine_driver **out, struct err *err)
+{
+	AUTO_STR known = str_new();
+
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++) {
+		if (!strcmp(drivers[i]->name, name)) {
+			*out = drivers[i];
+			return true;
+		}
+		str_addf(&known, "%s%s", i ? ", " : "", drivers[i]->name);
+	}
+	return err_set(err, ERR_USAGE, "there is no machine driver \"%s\"; there are: %s", name,
+		       known.s);
+}
+
+static void make_nonce(char nonce[33])
+{
+	unsigned char bytes[16];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		abort();
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(nonce + 2 * i, 3, "%02x", bytes[i]);
+}
+
+void machine_init(struct machine *m, struct worker *worker, const struct machine_driver *driver,
+		  json_t *job)
+{
+	AUTO_JSON *owned = job;
+
+	*m = (struct machine){
+		.worker = worker,
+		.driver = driver,
+		.name = worker->lease.machine_name,
+		.lines_path = xasprintf("%s/lines", worker->dir),
+		.console_path = xasprintf("%s/console", worker->dir),
+		.lines_fd = -1,
+		.proc = PROC_NONE,
+		.reason = str_new(),
+	};
+	make_nonce(m->nonce);
+	js_set_i64(owned, "v", 1);
+	js_set_str(owned, "nonce", m->nonce);
+	js_set_bool(owned, "init", driver->agent_is_init);
+	m->job_text = js_text(owned);
+	m->collect = collect_new(m->nonce);
+}
+
+void machine_release(struct machine *m)
+{
+	proc_kill(&m->proc, 0);
+	mem_close_ptr(&m->lines_fd);
+	collect_free(m->collect);
+	free(m->job_text);
+	free(m->lines_path);
+	free(m->console_path);
+	str_release(&m->reason);
+	free(m->state);
+}
+
+const char *machine_str(const struct machine *m, const char *key)
+{
+	return conf_str(m->worker->settings->conf, "machine", m->name, key);
+}
+
+void machine_verdict(struct machine *m, const char *outcome, const char *fmt, ...)
+{
+	va_list ap;
+
+	m->outcome = outcome;
+	str_clear(&m->reason);
+	va_start(ap, fmt);
+	str_vaddf(&m->reason, fmt, ap);
+	va_end(ap);
+}
+
+void machine_stop(struct machine *m)
+{
+	proc_kill(&m->proc, 0);
+	if (m->started_s > 0 && m->guest_s <= 0)
+		m->guest_s = clock_mono_s() - m->started_s;
+}
+
+static bool read_lines(struct machine *m, struct err *err)
+{
+	char buf[65536];
+	ssize_t n;
+
+	if (m->lines_fd < 0) {
+		m->lines_fd = open(m->lines_path, O_RDONLY | O_CLOEXEC);
+		if (m->lines_fd < 0)
+			return true; /* not there yet */
+	}
+	while ((n = read(m->lines_fd, buf, sizeof(buf))) > 0)
+		if (!collect_feed(m->collect, buf, (size_t)n, err))
+			return false;
+	return n == 0 || err_sys(err, "cannot read %s", m->lines_path);
+}
+
+static bool reached(const struct machine *m, enum machine_wait until)
+{
+	return until == MACHINE_HELLO ? collect_greeted(m->collect) : collect_ended(m->collect);
+}
+
+/* The kernel did not come to where it should: what was its last word? */
+static void diagnose(struct machine *m, bool timed_out, double timeout_s)
+{
+	AUTO_STR console = str_new(), line = str_new();
+	const char *outcome = NULL;
+	struct err ignored;
+
+	if (!fs_read(m->console_path, MAX_CONSOLE, &console, &ignored))
+		str_clear(&console);
+	if (console_diagnose(console.s, console.len, &outcome, &line)) {
+		machine_verdict(m, outcome, "%s", line.s);
+		return;
+	}
+	console_last_line(console.s, console.len, &line);
+	if (!collect_greeted(m->collect))
+		machine_verdict(m, "no_boot", "%s; last console line: %s",
+				timed_out ? "the agent did not speak in time"
+					  : "the machine went down",
+				*line.s ? line.s : "(none)");
+	else
+		machine_verdict(m, "hang",
+				timed_out ? "not done after %g s; last console line: %s"
+					  : "the machine went down (limit %g s); last "
+					    "console line: %s",
+				timeout_s, *line.s ? line.s : "(none)");
+}
+
+bool machine_follow(struct machine *m, enum machine_wait until, double timeout_s, int *exit_status,
+		    struct err *err)
+{
+	double end = clock_mono_s() + timeout_s;
+	bool ended = false, timed_out = false;
+	int status = -1;
+
+	for (;;) {
+		struct err why;
+
+		if (!read_lines(m, &why)) {
+			machine_verdict(m, "agent", "%s", why.msg);
+			return true;
+		}
+		if (reached(m, until))
+			return true;
+		if (ended || timed_out)
+			break;
+		ended = proc_wait(&m->proc, LOOK_S, &status);
+		timed_out = clock_mono_s() > end;
+		if (!worker_tick(m->worker, err))
+			return false;
+	}
+	if (exit_status)
+		*exit_status = status;
+	diagnose(m, !ended, timeout_s);
+	return true;
+}
+
+/* Rather measured twice than refused for a database that is away: the row's own key decides then. */
+static bool boot_is_fresh(struct machine *m)
+{
+	bool seen = false;
+	struct err ignored;
+
+	if (m->worker->db &&
+	    !boot_uuid_seen(m->worker->db, collect_boot_uuid(m->collect), &seen, &ignored))
+		seen = false;
+	return !seen;
+}
+
+bool machine_confirm(struct machine *m, bool fresh, struct err *err _unused)
+{
+	const char *runs = collect_build_id(m->collect);
+
+	if (m->build_id && strcmp(m->build_id, runs) != 0)
+		machine_verdict(m, "wrong_kernel", "build-id %s runs, %s was loaded",
+				*runs ? runs : "(none)", m->build_id);
+	else if (fresh && !boot_is_fresh(m))
+		machine_verdict(m, "wrong_kernel", "boot %s was measured before: no fresh boot",
+				collect_boot_uuid(m->collect));
+	return true;
+}
+
+static void conclude(struct machine *m)
+{
+	const struct result *r = collect_result(m->collect);
+
+	if (m->outcome)
+		return;
+	if (!collect_ended(m->collect))
+		machine_verdict(m, "agent", "the agent did not come to its end");
+	else if (r->clocksource_changed)
+		machine_verdict(m, "machine", "the clock source changed during the measurement");
+	else
+		machine_verdict(m, "ok", "%s", "");
+}
+
+bool machine_boot(struct machine *m, struct err *err)
+{
+	const struct machine_driver *d = m->driver;
+	bool ok = d->load(m, err) && d->start(m, err) && (m->outcome || d->confirm(m, err)) &&
+		  (m->outcome || d->run(m, err)) && d->collect(m, err);
+	struct err again;
+
+	if (ok)
+		conclude(m);
+	if (d->recover(m, &again))
+		return ok;
+	if (ok)
+		*err = again;
+	return false;
+}

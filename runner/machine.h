@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RUNNER_MACHINE_H
+#define RUNNER_MACHINE_H
+
+/*
+ * One boot on one machine. A driver (runner/machines/X.c, and its line in machine.c) is a table of
+ * verbs, called in order: load, start, confirm, run, collect, recover. Each is resumable: called again
+ * after it failed half way, it first undoes what is left over of its last try.
+ *
+ * A verb returns false only when the machine or we failed. A kernel that failed is a verdict: the
+ * verb sets it by machine_verdict() and returns true, and the next verb is collect.
+ */
+
+#include "base/js.h"
+#include "runner/collect.h"
+#include "runner/worker.h"
+
+struct machine {
+	struct worker *worker;
+	const struct machine_driver *driver;
+	const char *name;     /* of its [machine "NAME"] settings */
+	const char *kernel;   /* path of the kernel; NULL: the running one */
+	const char *build_id; /* that it must have; NULL: any */
+	const char *agent;    /* path of mmperf-agent */
+	char nonce[33];
+	char *job_text;	  /* for the agent */
+	char *lines_path; /* the agent's lines, as they come */
+	char *console_path;
+	struct collect *collect;
+	int lines_fd;
+	struct proc proc;    /* what must end with the boot */
+	const char *outcome; /* of boots; NULL while nothing is decided */
+	struct str reason;
+	double started_s; /* clock_mono_s(); 0: never started */
+	double guest_s;
+	void *state; /* the driver's */
+};
+
+struct machine_driver {
+	const char *name;
+	bool agent_is_init;
+	const char *(*method)(const struct machine *m); /* direct, kexec, none */
+	bool (*load)(struct machine *m, struct err *err) _must_check;
+	bool (*start)(struct machine *m, struct err *err) _must_check;
+	bool (*confirm)(struct machine *m, struct err *err) _must_check;
+	bool (*run)(struct machine *m, struct err *err) _must_check;
+	bool (*collect)(struct machine *m, struct err *err) _must_check;
+	bool (*recover)(struct machine *m, struct err *err) _must_check;
+	/* From settings alone. cpus: of the host that it keeps busy; 0 = none worth counting. */
+	int (*cpus)(const struct settings *settings, const char *name);
+	bool (*emulated)(const struct settings *settings, const char *name);
+};
+
+/* ERR_USAGE names those there are. */
+bool machine_driver_find(const char *name, const struct machine_driver **out,
+			 struct err *err) _must_check;
+
+/* json: the agent's job without nonce and init, which are added; taken. kernel, build_id, agent and
+ * worker are borrowed. */
+void machine_init(struct machine *m, struct worker *worker, const struct machine_driver *driver,
+		  json_t *job);
+void machine_release(struct machine *m);
+/* All verbs. Afterwards outcome is set, or it failed (recover has run either way). */
+bool machine_boot(struct machine *m, struct err *err) _must_check;
+
+/* For drivers. */
+void machine_verdict(struct machine *m, const char *outcome, const char *fmt, ...) _printf_(3, 4);
+/* m's own setting. */
+const char *machine_str(const struct machine *m, const char *key);
+
+enum machine_wait {
+	MACHINE_HELLO,
+	MACHINE_END
+};
+/*
+ * Reads the agent's lines until the hello or end line, or until m->proc has ended or timeout_s are
+ * over; then sets the verdict by what the console says. proc_ended (may be NULL) gets its exit
+ * status, or stays -1.
+ */
+bool machine_follow(struct machine *m, enum machine_wait until, double timeout_s, int *exit_status,
+		    struct err *err) _must_check;
+/* The hello line must name the kernel that we loaded, freshly booted. */
+bool machine_confirm(struct machine *m, bool fresh, struct err *err) _must_check;
+/* Ends m->proc and counts the guest's time. */
+void machine_stop(struct machine *m);
+
+#endif

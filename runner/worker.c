@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One attempt's process. */
+#include "runner/worker.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+
+#define REFRESH_S   (WORKER_LEASE_S / 4)
+#define RECONNECT_S 1.0
+#define LOOK_S	    0.5
+
+static bool connect_now(struct worker *w, struct err *err)
+{
+	return settings_open_db(w->settings, "mmperf_runner", "mmperf-runner job", &w->db, err);
+}
+
+static bool refresh(struct worker *w, struct err *err)
+{
+	if (!job_refresh(w->db, w->lease.token, WORKER_LEASE_S, (int)getpid(), err))
+		return false;
+	w->refresh_at_s = clock_mono_s() + REFRESH_S;
+	return true;
+}
+
+bool worker_open(struct worker *w, const struct settings *settings, int64_t attempt, int64_t token,
+		 const int *stop, struct err *err)
+{
+	AUTO_FREE char *artifacts = settings_path(settings, "artifacts");
+
+	*w = (struct worker){.settings = settings, .stop = stop};
+	if (!connect_now(w, err) || !job_lease_read(w->db, attempt, token, &w->lease, err) ||
+	    !refresh(w, err))
+		return false;
+	w->dir = xasprintf("%s/attempts/%lld", settings->state_dir, (long long)token);
+	return store_open(artifacts, &w->store, err) && fs_remove_tree(w->dir, err) &&
+	       fs_mkdirs(w->dir, 0755, err);
+}
+
+void worker_release(struct worker *w)
+{
+	db_close(w->db);
+	store_free(w->store);
+	job_lease_release(&w->lease);
+	free(w->dir);
+	*w = (struct worker){0};
+}
+
+static void drop_db(struct worker *w)
+{
+	db_close(TAKE(w->db));
+	w->reconnect_at_s = clock_mono_s() + RECONNECT_S;
+}
+
+bool worker_tick(struct worker *w, struct err *err)
+{
+	double now = clock_mono_s();
+
+	if (w->stop && *w->stop)
+		return err_set(err, ERR_FAILED, "the runner was stopped");
+	if (!w->db && now >= w->reconnect_at_s) {
+		w->reconnect_at_s = now + RECONNECT_S;
+		if (connect_now(w, err))
+			w->refresh_at_s = now;
+		else if (err->kind != ERR_DBDOWN)
+			return false;
+	}
+	if (!w->db || now < w->refresh_at_s || refresh(w, err))
+		return true;
+	if (err->kind != ERR_DBDOWN)
+		return false;
+	drop_db(w);
+	return true;
+}
+
+bool worker_run(struct worker *w, const struct proc_spec *spec, double timeout_s, int *status,
+		struct err *err)
+{
+	double end = timeout_s > 0 ? clock_mono_s() + timeout_s : (double)INFINITY;
+	CLEANUP(proc_release) struct proc proc = PROC_NONE;
+
+	if (!proc_start(spec, &proc, err))
+		return false;
+	while (!proc_wait(&proc, LOOK_S, status)) {
+		if (!worker_tick(w, err))
+			return false;
+		if (clock_mono_s() > end)
+			return err_set(err, ERR_TIMEOUT, "%s did not end within %g s",
+				       spec->argv.v[0], timeout_s);
+	}
+	return true;
+}
+
+bool worker_connect(struct worker *w, double patience_s, struct err *err)
+{
+	double end = clock_mono_s() + patience_s;
+
+	while (!w->db && !connect_now(w, err)) {
+		if (err->kind != ERR_DBDOWN || clock_mono_s() > end || (w->stop && *w->stop))
+			return false;
+		clock_sleep_s(RECONNECT_S);
+	}
+	return true;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RUNNER_WORKER_H
+#define RUNNER_WORKER_H
+
+/*
+ * A process that does one attempt: its lease, its database connection, its directory. The lease is
+ * refreshed by the work itself, so that work that hangs loses it.
+ */
+
+#include "base/proc.h"
+#include "base/store.h"
+#include "db/job.h"
+#include "db/settings.h"
+
+#define WORKER_LEASE_S 90.0
+
+struct worker {
+	const struct settings *settings;
+	struct db *db; /* NULL while the database does not answer */
+	struct store *store;
+	struct job_lease lease;
+	char *dir;	  /* of the attempt; removed when its result is stored */
+	const int *stop;  /* signal flag */
+	const char *cpus; /* CPU list for the work; NULL = any */
+	double refresh_at_s;
+	double reconnect_at_s;
+};
+
+bool worker_open(struct worker *w, const struct settings *settings, int64_t attempt, int64_t token,
+		 const int *stop, struct err *err) _must_check;
+void worker_release(struct worker *w);
+
+/*
+ * To be called at least every few seconds. Refreshes the lease when due. False: end at once and
+ * touch nothing more, since the lease was lost or the job cancelled (ERR_CONFLICT), or we were told
+ * to stop (ERR_FAILED). A database that does not answer is not an error here.
+ */
+bool worker_tick(struct worker *w, struct err *err) _must_check;
+
+/* Runs a child with ticks until it ends; timeout_s 0 = none. Output goes to spec->out_path. */
+bool worker_run(struct worker *w, const struct proc_spec *spec, double timeout_s, int *status,
+		struct err *err) _must_check;
+
+/* Waits for the database for as long as it takes, at most patience_s, and connects. */
+bool worker_connect(struct worker *w, double patience_s, struct err *err) _must_check;
+
+#endif
