@@ -14,6 +14,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "cli/state.h"
 
 #define PORT	     "5432"
 #define START_WAIT_S "120"
@@ -22,19 +23,6 @@
 bool cluster_wanted(const struct settings *settings)
 {
 	return !conf_str(settings->conf, "database", NULL, "conninfo");
-}
-
-bool cluster_service_user(const char **user, struct err *err)
-{
-	*user = NULL;
-	if (geteuid() != 0)
-		return true;
-	if (!getpwnam("mmperf"))
-		return err_set(err, ERR_FAILED,
-			       "user mmperf does not exist; run deploy/setup (or `useradd --system "
-			       "mmperf`), or start as a user of your own");
-	*user = "mmperf";
-	return true;
 }
 
 void cluster_release(struct cluster *cluster)
@@ -125,7 +113,7 @@ static bool find_bin(struct cluster *cluster, struct err *err)
 
 bool cluster_init(const struct settings *settings, struct cluster *out, struct err *err)
 {
-	CLEANUP(cluster_release) struct cluster c = {0};
+	CLEANUP(cluster_release) struct cluster c = {.settings = settings};
 	struct sockaddr_un address;
 
 	c.dir = settings_path(settings, "pg");
@@ -137,7 +125,7 @@ bool cluster_init(const struct settings *settings, struct cluster *out, struct e
 			       "%s is too long for the path of a socket; set [state] dir to a "
 			       "shorter one",
 			       c.socket);
-	if (!cluster_service_user(&c.user, err) || !find_bin(&c, err))
+	if (!state_service_user(&c.user, err) || !find_bin(&c, err))
 		return false;
 	*out = c;
 	c = (struct cluster){0};
@@ -303,7 +291,7 @@ bool cluster_start(const struct cluster *cluster, bool *started, struct err *err
 	bool running;
 
 	*started = false;
-	if (!own_dir(cluster, cluster->dir, 0700, err) ||
+	if (!state_make(cluster->settings, err) || !own_dir(cluster, cluster->dir, 0700, err) ||
 	    !own_dir(cluster, cluster->socket, 0700, err) || !create(cluster, err) ||
 	    !cluster_running(cluster, &running, err))
 		return false;

@@ -11,6 +11,7 @@
 #include "db/settings.h"
 
 struct cluster {
+	const struct settings *settings;
 	char *bin;	  /* directory of initdb and pg_ctl */
 	char *dir;	  /* STATE/pg */
 	char *data;	  /* STATE/pg/data */
@@ -21,9 +22,6 @@ struct cluster {
 
 /* True when the settings name no database. */
 bool cluster_wanted(const struct settings *settings);
-/* The user that daemons and cluster run as: NULL when we are not root. An error tells what to run
- * when root has no user mmperf. */
-bool cluster_service_user(const char **user, struct err *err) _must_check;
 /* Finds the programs and names the places; makes nothing. */
 bool cluster_init(const struct settings *settings, struct cluster *out,
 		  struct err *err) _must_check;

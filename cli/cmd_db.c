@@ -5,12 +5,14 @@
 #include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/session.h"
+#include "cli/state.h"
 #include "db/migrate.h"
 
-/* A private cluster that does not run is started for the while. */
+/* A private cluster that nobody runs is started for the while. */
 struct brief_cluster {
 	struct cluster cluster;
 	bool started;
+	int lock;
 };
 
 static void end_brief(struct brief_cluster *brief)
@@ -20,6 +22,7 @@ static void end_brief(struct brief_cluster *brief)
 	if (brief->started && !cluster_stop(&brief->cluster, &ignored))
 		fprintf(stderr, "mmperf: %s\n", ignored.msg);
 	cluster_release(&brief->cluster);
+	mem_close_ptr(&brief->lock);
 }
 
 static bool start_brief(const struct settings *settings, struct brief_cluster *brief,
@@ -27,6 +30,10 @@ static bool start_brief(const struct settings *settings, struct brief_cluster *b
 {
 	if (!cluster_wanted(settings))
 		return true;
+	if (!state_make(settings, err))
+		return false;
+	if (!state_lock(settings, &brief->lock, err))
+		return err->kind == ERR_CONFLICT;
 	return cluster_init(settings, &brief->cluster, err) &&
 	       cluster_start(&brief->cluster, &brief->started, err);
 }
@@ -76,7 +83,7 @@ static const struct {
 
 static bool act(struct session *session, const char *name, struct err *err)
 {
-	CLEANUP(end_brief) struct brief_cluster brief = {0};
+	CLEANUP(end_brief) struct brief_cluster brief = {.lock = -1};
 	CLEANUP(db_close_ptr) struct db *db = NULL;
 	const struct settings *settings;
 	size_t i = 0;

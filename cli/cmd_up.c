@@ -1,69 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* mmperf up: everything on one host. */
-#include <errno.h>
-#include <fcntl.h>
-#include <pwd.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fs.h"
 #include "base/log.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/daemons.h"
 #include "cli/session.h"
+#include "cli/state.h"
 #include "cli/stop.h"
 #include "db/migrate.h"
 #include "db/status.h"
 
 #define LOOK_EVERY_S 0.5
-
-/* Root's service shares its state with user mmperf through the group; see docs/security.md. */
-static bool make_state(const struct settings *settings, const char *user, struct err *err)
-{
-	const struct passwd *pw = user ? getpwnam(user) : NULL;
-
-	if (!fs_mkdirs(settings->state_dir, pw ? 0770 : 0700, err) ||
-	    !fs_mkdirs(settings->cache_dir, 0755, err))
-		return false;
-	if (!pw)
-		return true;
-	umask(0002);
-	if (chown(settings->state_dir, pw->pw_uid, pw->pw_gid) || chmod(settings->state_dir, 02770))
-		return err_sys(err, "cannot give %s to user %s", settings->state_dir, user);
-	return true;
-}
-
-/* Held as long as we live: two of us would fight over machines' worktrees and the cluster. */
-static bool lock_state(const struct settings *settings, int *fd, struct err *err)
-{
-	AUTO_FREE char *path = settings_path(settings, "up.lock");
-	AUTO_CLOSE int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-	char pid[32] = "";
-
-	if (lock < 0)
-		return err_sys(err, "cannot open %s", path);
-	if (flock(lock, LOCK_EX | LOCK_NB)) {
-		if (errno != EWOULDBLOCK)
-			return err_sys(err, "cannot lock %s", path);
-		if (read(lock, pid, sizeof(pid) - 1) < 0)
-			pid[0] = '\0';
-		return err_set(err, ERR_CONFLICT,
-			       "`mmperf up` already runs on %s (process %s); stop it first, or set "
-			       "another [state] dir",
-			       settings->state_dir, str_trim(pid));
-	}
-	snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
-	if (ftruncate(lock, 0) || pwrite(lock, pid, strlen(pid), 0) < 0)
-		return err_sys(err, "cannot write %s", path);
-	*fd = TAKE_FD(lock);
-	return true;
-}
 
 static bool migrate(const struct settings *settings, struct err *err)
 {
@@ -156,13 +105,12 @@ static bool up(const struct settings *settings, double idle_s, struct err *err)
 	CLEANUP(cluster_release) struct cluster cluster = {0};
 	CLEANUP(daemons_release) struct daemons daemons = {0};
 	AUTO_CLOSE int lock = -1;
-	const char *user;
 	struct err late = {0};
 	bool ok;
 
-	if (!cluster_service_user(&user, err) || !make_state(settings, user, err) ||
-	    !lock_state(settings, &lock, err))
+	if (!state_make(settings, err) || !state_lock(settings, &lock, err))
 		return false;
+	state_share_files();
 	ok = start_database(settings, &cluster, err) && daemons_init(&daemons, settings, err) &&
 	     watch(settings, &daemons, idle_s, err);
 	daemons_stop(&daemons);

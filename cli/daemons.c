@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "cli/cluster.h"
 #include "cli/places.h"
+#include "cli/state.h"
 
 #define BACKOFF_FIRST_S 1.0
 #define BACKOFF_MAX_S	60.0
@@ -35,7 +35,7 @@ bool daemons_init(struct daemons *daemons, const struct settings *settings, stru
 	static const char *const names[DAEMONS_N] = {"bisector", "runner", "reporter"};
 	struct daemons fresh = {0};
 
-	if (!cluster_service_user(&fresh.user, err))
+	if (!state_service_user(&fresh.user, err))
 		return false;
 	for (size_t i = 0; i < DAEMONS_N; i++)
 		fresh.v[i] = (struct daemon_child){.name = names[i], .proc = PROC_NONE};

@@ -85,12 +85,22 @@ static void add_named(const struct conf_key *first, const struct sample_line *li
 	}
 }
 
-void sample_write(const struct conf_key *keys, const struct sample_line *lines, struct str *out)
+static bool is_set(const struct sample_line *lines, const char *section)
+{
+	for (; lines->section; lines++)
+		if (!strcmp(lines->section, section))
+			return true;
+	return false;
+}
+
+/* Those that lines sets stand first: they are what a person has to look at. */
+static void add_sections(const struct conf_key *keys, const struct sample_line *lines, bool set,
+			 struct str *out)
 {
 	const char *last = "";
 
 	for (const struct conf_key *k = keys; k->section; k++) {
-		if (!strcmp(k->section, last))
+		if (!strcmp(k->section, last) || is_set(lines, k->section) != set)
 			continue;
 		last = k->section;
 		if (k->named)
@@ -98,4 +108,10 @@ void sample_write(const struct conf_key *keys, const struct sample_line *lines, 
 		else
 			add_section(k, lines, NULL, true, out);
 	}
+}
+
+void sample_write(const struct conf_key *keys, const struct sample_line *lines, struct str *out)
+{
+	add_sections(keys, lines, true, out);
+	add_sections(keys, lines, false, out);
 }
