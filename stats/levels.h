@@ -39,7 +39,7 @@ struct levels_fit {
 /*
  * Fits each of n splits; after[i * groups + g] says that split i has group g after the shift.
  * A split with nothing after it is at the same time "no shift at all": the shift is then as the
- * prior says. Splits that are more than about e^30 behind the best get a rough evidence only.
+ * prior says. Splits that are more than about e^22 behind the best get a rough evidence only.
  */
 void levels_fit(const struct levels_boots *boots, const bool *after, size_t n,
 		const struct posterior_prior *prior, struct levels_fit *fit);
