@@ -36,6 +36,18 @@ bool recipe_upsert(struct db *db, const char *name, const char *content, int64_t
 	return true;
 }
 
+bool recipe_latest(struct db *db, const char *name, int64_t *id, struct err *err)
+{
+	static const char sql[] =
+		"select id from recipes where name = $1 order by version desc limit 1";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_text(name)), DB_ONE, &rows, err))
+		return err_wrap(err, "recipe %s", name);
+	*id = row_i64(rows, 0, "id");
+	return true;
+}
+
 bool suite_upsert(struct db *db, const char *name, const json_t *definition, int64_t *id,
 		  struct err *err)
 {

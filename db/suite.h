@@ -28,7 +28,9 @@ void suites_release(struct suites *suites);
 /* The row of that text: the latest version when equal, else a new version. */
 bool recipe_upsert(struct db *db, const char *name, const char *content, int64_t *id,
 		   struct err *err) _must_check;
-/* The same for a suite; equality is of JSON values, not of text. */
+/* The latest version; ERR_NOTFOUND. */
+bool recipe_latest(struct db *db, const char *name, int64_t *id, struct err *err) _must_check;
+/* The same as recipe_upsert() for a suite; equality is of JSON values, not of text. */
 bool suite_upsert(struct db *db, const char *name, const json_t *definition, int64_t *id,
 		  struct err *err) _must_check;
 /* Latest version of each suite, by name. */

@@ -102,7 +102,7 @@ bool build_ensure(struct db *db, const struct build_key *key, int64_t commit, in
 bool builds_of_commits(struct db *db, const int64_t *commits, size_t n, int64_t recipe,
 		       int64_t toolchain, struct built **out, struct err *err)
 {
-	static const char sql[] = "select u.commit, b.image, b.outcome, j.state"
+	static const char sql[] = "select u.commit, b.id as build, b.image, b.outcome, j.state"
 				  " from unnest($1::bigint[]) with ordinality u(commit, i)"
 				  " join commits c on c.id = u.commit"
 				  " left join builds b on b.tree_oid = c.tree_oid and b.recipe = $2"
@@ -121,6 +121,7 @@ bool builds_of_commits(struct db *db, const int64_t *commits, size_t n, int64_t 
 	for (size_t i = 0; i < n; i++)
 		v[i] = (struct built){
 			.commit = row_i64(rows, i, "commit"),
+			.build = row_id(rows, i, "build"),
 			.image = row_id(rows, i, "image"),
 			.state = state_of(row_text(rows, i, "outcome"), row_text(rows, i, "state")),
 		};
@@ -239,6 +240,12 @@ bool unbootable_images(struct db *db, int64_t class_id, const int64_t *images, s
 	return true;
 }
 
+void routines_release(struct routines *routines)
+{
+	free(routines->v);
+	*routines = (struct routines){0};
+}
+
 bool routines_read(struct db *db, int64_t image, int64_t class_id, struct routines *out,
 		   struct err *err)
 {
@@ -268,5 +275,50 @@ bool routines_read(struct db *db, int64_t image, int64_t class_id, struct routin
 			.failed = (int)row_i64(rows, i, "failed"),
 		};
 	}
+	return true;
+}
+
+bool routine_images(struct db *db, const int64_t *images, size_t n, int64_t **out, size_t *n_out,
+		    struct err *err)
+{
+	static const char sql[] =
+		"select array(select distinct image from jobs where kind = 'boot'"
+		"  and purpose = 'detect' and image = any($1::bigint[])) as images";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_i64s(images, n)), DB_ONE, &rows, err))
+		return false;
+	*n_out = row_i64s(rows, 0, "images", out);
+	return true;
+}
+
+bool work_is_urgent(struct db *db, bool *urgent, struct err *err)
+{
+	static const char sql[] =
+		"select exists (select from requests where state in ('queued', 'running'))"
+		"  or exists (select from candidates where state = 'confirming')"
+		"  or exists (select from bisections where ended_at is null) as urgent";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV_NONE, DB_ONE, &rows, err))
+		return false;
+	*urgent = row_bool(rows, 0, "urgent");
+	return true;
+}
+
+bool build_cost_boots(struct db *db, double *cost, struct err *err)
+{
+	static const char sql[] =
+		"select coalesce(percentile_cont(0.5) within group (order by s)"
+		"   filter (where kind = 'build') / nullif(percentile_cont(0.5) within group"
+		"   (order by s) filter (where kind = 'boot'), 0), 2) as cost"
+		" from (select j.kind, extract(epoch from a.ended_at - a.started_at)::float8 as s"
+		"  from attempts a join jobs j on j.id = a.job where a.outcome = 'ok'"
+		"  order by a.id desc limit 100) x";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV_NONE, DB_ONE, &rows, err))
+		return false;
+	*cost = row_f64(rows, 0, "cost");
 	return true;
 }

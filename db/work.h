@@ -35,10 +35,11 @@ bool build_look(struct db *db, const struct build_key *key, struct build_look *o
  * least this one. commit: whose tree it is. */
 bool build_ensure(struct db *db, const struct build_key *key, int64_t commit, int priority,
 		  const char *purpose, struct build_look *out, struct err *err) _must_check;
-/* Ids of commits, with the image of their tree (built, seed 0) or 0, and whether it is final that
- * there will be none. */
+
+/* A commit's build (layout seed 0). */
 struct built {
 	int64_t commit;
+	int64_t build; /* 0 when absent */
 	int64_t image;
 	enum build_state state;
 };
@@ -109,10 +110,18 @@ struct routines {
 	bool unbootable; /* the kernel failed and no boot of it in this class ever succeeded */
 };
 
+void routines_release(struct routines *routines);
 bool routines_read(struct db *db, int64_t image, int64_t class_id, struct routines *out,
 		   struct err *err) _must_check;
 /* Of these images, those that do not boot in this class; *out is the caller's to free. */
 bool unbootable_images(struct db *db, int64_t class_id, const int64_t *images, size_t n,
 		       int64_t **out, size_t *n_out, struct err *err) _must_check;
+/* Of these images, those that have routine boots or never can have; likewise. */
+bool routine_images(struct db *db, const int64_t *images, size_t n, int64_t **out, size_t *n_out,
+		    struct err *err) _must_check;
+/* Something waits that a person or a decision asked for: requests, confirmations, bisections. */
+bool work_is_urgent(struct db *db, bool *urgent, struct err *err) _must_check;
+/* How many boots one build costs in time, from the last of both; 2 while that is not known. */
+bool build_cost_boots(struct db *db, double *cost, struct err *err) _must_check;
 
 #endif

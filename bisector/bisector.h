@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BISECTOR_BISECTOR_H
+#define BISECTOR_BISECTOR_H
+
+/*
+ * What every part of the bisector works with. Each part looks at rows, and moves what can be moved
+ * by one short transaction; it keeps nothing in memory, so it may be ended at any moment.
+ */
+
+#include "db/estimate.h"
+#include "db/job.h"
+#include "db/settings.h"
+#include "db/suite.h"
+
+struct bisector {
+	struct db *db;
+	const struct settings *settings;
+	struct suites suites; /* latest version of each suite of the settings */
+	char last_trouble[1024];
+};
+
+/* Ids of the suites that the settings give to a tree and class; the caller frees *ids. */
+size_t bisector_suites(const struct bisector *bisector, const char *tree, const char *class_name,
+		       int64_t **ids);
+const struct suite *bisector_suite(const struct bisector *bisector, int64_t id);
+
+/* Recipe row of the tree's setting; ERR_USAGE when the tree has none. */
+bool bisector_recipe(const struct bisector *bisector, const char *tree, int64_t *recipe,
+		     struct err *err) _must_check;
+
+/* Whether a change of this metric can raise a candidate: the suite's judge list, else every metric
+ * with a direction, of locks only the wait per operation of the primary mm locks. */
+bool bisector_judges(const struct bisector *bisector, const struct series *series);
+/* Smallest log ratio worth reporting. */
+double bisector_min_effect(const struct bisector *bisector, const char *metric);
+
+/*
+ * After a failed step of one thing: logs it, unless it is what was logged last, and returns true
+ * when the other things can go on (false: the database is gone).
+ */
+bool bisector_tolerates(struct bisector *bisector, const struct err *err);
+
+/* A new random seed, to be stored. */
+uint64_t bisector_seed(void);
+
+/*
+ * The numbers of one series on the log scale, signed so that larger is worse, from boots of one
+ * role (NULL = any) and one image (0 = any), at most `max` of them (0 = all). What has no logarithm
+ * is left out. out has room for all estimates.
+ */
+size_t bisector_logs(const struct estimates *estimates, const struct series *series,
+		     const char *role, int64_t image, size_t max, double *out);
+/* The same untransformed. */
+size_t bisector_values(const struct estimates *estimates, const struct series *series,
+		       const char *role, int64_t image, size_t max, double *out);
+
+#endif

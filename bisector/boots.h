@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BISECTOR_BOOTS_H
+#define BISECTOR_BOOTS_H
+
+/* Sets of boots that are compared: their order, their jobs, how far they are. */
+
+#include "bisector/bisector.h"
+#include "db/work.h"
+
+/* One side of a comparison. */
+struct boots_side {
+	const char *role;
+	int64_t commit;
+	int64_t build;
+	int64_t image;
+};
+
+struct boots_plan {
+	const char *purpose; /* confirm, prove, request */
+	int64_t owner;	     /* id of the candidate, bisection or request below: for the keys */
+	int64_t candidate, bisection, request;
+	int priority;
+	int64_t class_id;
+	const int64_t *suites;
+	size_t n_suites;
+	const struct boots_side *sides;
+	size_t n_sides;
+	uint64_t seed;
+};
+
+/*
+ * Which side comes when: `each` blocks in which every side stands once, each block in a random
+ * order of its own, so that drift hits all sides alike. order has room for n_sides * each; block
+ * i of a seed is the same however many are asked for.
+ */
+void boots_order(uint64_t seed, size_t n_sides, size_t first, size_t each, size_t *order);
+
+/* Queues boots first+1 .. first+each of every side, in that order (jobs "boot:PURPOSE:OWNER:ROLE:I");
+ * those that exist stay. */
+bool boots_queue(struct bisector *bisector, const struct boots_plan *plan, size_t first,
+		 size_t each, struct err *err) _must_check;
+
+struct boots_progress {
+	size_t asked;
+	size_t open; /* queued or running */
+	size_t done;
+	size_t kernel_bad; /* failed because of the kernel */
+	size_t failed;	   /* failed for any other reason */
+	const char *error; /* of a failed one; borrowed from jobs */
+};
+
+/* Boot jobs of one role (NULL = any). */
+struct boots_progress boots_progress(const struct work_jobs *jobs, const char *role);
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Stated effects. */
+#include "bisector/effect.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "db/regression.h"
+#include "stats/compare.h"
+#include "stats/estimate.h"
+
+struct effects {
+	struct bisector *bisector;
+	const struct effect_of *what;
+	struct estimates estimates;
+	struct series_list list;
+	struct comparison *of; /* per series; before_n 0 = not comparable */
+	size_t primary;	       /* list.n when it was not measured */
+};
+
+static void effects_release(struct effects *e)
+{
+	free(e->estimates.v);
+	series_list_release(&e->list);
+	free(e->of);
+}
+
+static bool compare_series(struct effects *e, size_t i, struct err *err)
+{
+	const struct series *series = &e->list.v[i];
+	AUTO_FREE double *before = xcalloc(e->estimates.n, sizeof(*before));
+	AUTO_FREE double *after = xcalloc(e->estimates.n, sizeof(*after));
+	size_t n0 = bisector_values(&e->estimates, series, "before", 0, 0, before);
+	size_t n1 = bisector_values(&e->estimates, series, "after", 0, 0, after);
+
+	if (n0 < 2 || n1 < 2)
+		return true;
+	return compare_boots(before, n0, after, n1, series->floor, better_parse(series->direction),
+			     &e->of[i], err);
+}
+
+static bool read_effects(struct effects *e, struct err *err)
+{
+	const struct bisection *b = e->what->bisection;
+	const struct estimate_filter filter = {.bisection = b->id, .purpose = "prove"};
+
+	if (!estimates_read(e->bisector->db, &filter, &e->estimates, err) ||
+	    !estimates_series(e->bisector->db, &e->estimates, &e->list, err))
+		return false;
+	e->of = xcalloc(e->list.n, sizeof(*e->of));
+	e->primary = e->list.n;
+	for (size_t i = 0; i < e->list.n; i++) {
+		if (!compare_series(e, i, err))
+			return false;
+		if (e->list.v[i].id == b->series && e->of[i].before_n)
+			e->primary = i;
+	}
+	return true;
+}
+
+/* Share of the culprit's shift that is gone from the tip when it is reverted. */
+static double revert_share(const struct effects *e)
+{
+	const struct series *series = &e->list.v[e->primary];
+	AUTO_FREE double *tip = xcalloc(e->estimates.n, sizeof(*tip));
+	AUTO_FREE double *reverted = xcalloc(e->estimates.n, sizeof(*reverted));
+	size_t n0 = bisector_logs(&e->estimates, series, "tip", 0, 0, tip);
+	size_t n1 = bisector_logs(&e->estimates, series, "revert", 0, 0, reverted);
+
+	if (e->what->revert_reason || n0 < 2 || n1 < 2)
+		return NAN;
+	return (estimate_mean(tip, n0) - estimate_mean(reverted, n1)) / e->of[e->primary].effect;
+}
+
+static bool store_series(const struct effects *e, int64_t regression, struct err *err)
+{
+	for (size_t i = 0; i < e->list.n; i++) {
+		const struct comparison *c = &e->of[i];
+		const struct regression_series row = {
+			.series = e->list.v[i].id,
+			.is_primary = i == e->primary,
+			.before_n = c->before_n,
+			.before_mean = c->before_mean,
+			.after_n = c->after_n,
+			.after_mean = c->after_mean,
+			.effect = c->effect,
+			.lo = c->lo,
+			.hi = c->hi,
+			.significant = c->significant,
+		};
+
+		if (c->before_n && !regression_series_add(e->bisector->db, regression, &row, err))
+			return false;
+	}
+	return true;
+}
+
+static bool store(const struct effects *e, struct str *reason, struct err *err)
+{
+	const struct effect_of *what = e->what;
+	const struct bisection *b = what->bisection;
+	struct regression regression = {
+		.tree = b->tree,
+		.patch = what->culprit->lineage,
+		.culprit = what->culprit->id,
+		.parent = what->parent,
+		.bisection = b->id,
+		.posterior = b->posterior,
+		.revert_effect = revert_share(e),
+		.revert_reason = what->revert_reason,
+	};
+	int64_t known;
+
+	if (!regression_find(e->bisector->db, b->tree, regression.patch, &known, err))
+		return false;
+	if (known) {
+		str_addf(reason, "; already reported as regression %lld", (long long)known);
+		return true;
+	}
+	if (!isfinite(regression.revert_effect) && !regression.revert_reason)
+		regression.revert_reason = "too few boots of the tip or the reverted tip succeeded";
+	if (!regression_add(e->bisector->db, &regression, err) ||
+	    !store_series(e, regression.id, err))
+		return false;
+	str_addf(reason, "; regression %lld", (long long)regression.id);
+	return true;
+}
+
+static bool succeed(const struct effects *e, struct err *err)
+{
+	const struct history_commit *culprit = e->what->culprit;
+	const struct comparison *c = &e->of[e->primary];
+	int64_t id = e->what->bisection->id;
+	AUTO_STR reason = str_new();
+
+	str_addf(&reason,
+		 "%.12s (%.60s): %s worse by %.1f %% [%.1f, %.1f] in %zu + %zu fresh boots; "
+		 "posterior %.3f",
+		 culprit->oid, culprit->subject, e->list.v[e->primary].metric,
+		 100 * expm1(c->effect), 100 * expm1(c->lo), 100 * expm1(c->hi), c->before_n,
+		 c->after_n, e->what->bisection->posterior);
+	if (!store(e, &reason, err))
+		return false;
+	log_info("bisection %lld: culprit: %s", (long long)id, reason.s);
+	return bisection_finish(e->bisector->db, id,
+				&(struct bisection_end){"culprit", reason.s, 0, NAN}, err);
+}
+
+bool effect_store(struct bisector *bisector, const struct effect_of *what, struct str *why,
+		  struct err *err)
+{
+	CLEANUP(effects_release) struct effects e = {.bisector = bisector, .what = what};
+	const struct comparison *c;
+
+	if (!read_effects(&e, err))
+		return false;
+	if (e.primary == e.list.n) {
+		str_add(why, "the boots of its proof do not give the searched metric");
+		return true;
+	}
+	c = &e.of[e.primary];
+	if (!(c->lo > 0))
+		str_addf(why,
+			 "against its parent %s changed by %.1f %% [%.1f, %.1f] in %zu + %zu fresh "
+			 "boots, which may be nothing",
+			 e.list.v[e.primary].metric, 100 * expm1(c->effect), 100 * expm1(c->lo),
+			 100 * expm1(c->hi), c->before_n, c->after_n);
+	else if (!what->culprit->lineage)
+		str_add(why, "it is a merge or has no patch identity, so no report can follow it");
+	else
+		return succeed(&e, err);
+	return true;
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the rows say. */
+#include "bisector/evidence.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/compare.h"
+
+#define NOISE_DF_MAX	30
+#define NODE_FAILS_MAX	2 /* boots of a node that fail for whatever reason before it is skipped */
+#define BUILD_COST_MAX	20.0 /* boots */
+#define MACHINE_SD_DARK 0.05 /* spread of machines while the noise is not known */
+
+void evidence_release(struct evidence *e)
+{
+	free(e->hypotheses.v);
+	lineup_release(&e->lineup);
+	history_release(&e->history);
+	series_release(&e->series);
+	work_jobs_release(&e->jobs);
+	posterior_release(&e->post);
+	free(e->prior);
+	free(e->built);
+	free(e->testable);
+	free(e->cost);
+	free(e->pending);
+}
+
+static bool read_series(struct db *db, int64_t id, struct series *out, struct err *err)
+{
+	struct series_list list = {0};
+	AUTO_FREE struct series *owned = NULL;
+	bool fine = series_read(db, &id, 1, &list, err);
+
+	owned = list.v;
+	if (fine && list.n == 1)
+		*out = list.v[0];
+	return fine &&
+	       (list.n == 1 || err_set(err, ERR_FAILED, "series %lld is gone", (long long)id));
+}
+
+static bool read_lineup(struct db *db, const struct bisection *b, struct evidence *e,
+			struct err *err)
+{
+	AUTO_FREE int64_t *commits = NULL;
+
+	if (!hypotheses_read(db, b->id, &e->hypotheses, err) ||
+	    !history_read(db, b->good, b->bad, b->merge_base, &e->history, err) ||
+	    !lineup_make(&e->history, &e->hypotheses, b->good, b->bad, b->merge_base, &e->lineup,
+			 err))
+		return false;
+	commits = xcalloc(e->lineup.n_nodes, sizeof(*commits));
+	for (size_t n = 0; n < e->lineup.n_nodes; n++)
+		commits[n] = e->lineup.nodes[n].commit;
+	return builds_of_commits(db, commits, e->lineup.n_nodes, b->recipe, b->toolchain, &e->built,
+				 err);
+}
+
+static bool contains(const int64_t *ids, size_t n, int64_t id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+/* Only what splits suspects, builds and boots; the old line only when a dropped patch is one. */
+static bool find_testable(struct db *db, struct evidence *e, struct err *err)
+{
+	size_t n = e->lineup.n_nodes, n_bad = 0;
+	AUTO_FREE int64_t *images = xcalloc(n, sizeof(*images));
+	AUTO_FREE int64_t *bad = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		images[i] = e->built[i].image;
+	if (!unbootable_images(db, e->bisection->class_id, images, n, &bad, &n_bad, err))
+		return false;
+	e->testable = xcalloc(n, sizeof(*e->testable));
+	for (size_t i = 0; i < n; i++) {
+		enum build_state state = e->built[i].state;
+
+		e->testable[i] =
+			state != BUILD_FAILED && state != BUILD_BROKEN &&
+			!(images[i] && contains(bad, n_bad, images[i])) &&
+			(!e->lineup.nodes[i].old || i == e->lineup.good || e->lineup.has_dropped);
+		e->builds_open += state == BUILD_PENDING;
+	}
+	return true;
+}
+
+static void count_jobs(struct evidence *e)
+{
+	size_t n = e->lineup.n_nodes;
+	AUTO_FREE size_t *fails = xcalloc(n + 1, sizeof(*fails));
+
+	e->pending = xcalloc(n + 1, sizeof(*e->pending));
+	for (size_t i = 0; i < e->jobs.n; i++) {
+		const struct work_job *job = &e->jobs.v[i];
+		size_t node = lineup_find(&e->lineup, job->commit);
+		bool failed = job->ended && strcmp(job->state, "done");
+
+		e->asked++;
+		e->open += !job->ended;
+		e->pending[node] += !job->ended;
+		e->failed += failed;
+		fails[node] += failed;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (fails[i] >= NODE_FAILS_MAX)
+			e->testable[i] = false;
+}
+
+static bool find_costs(struct db *db, struct evidence *e, struct err *err)
+{
+	double build;
+
+	if (!build_cost_boots(db, &build, err))
+		return false;
+	build = fmin(build, BUILD_COST_MAX);
+	e->cost = xcalloc(e->lineup.n_nodes, sizeof(*e->cost));
+	for (size_t i = 0; i < e->lineup.n_nodes; i++) {
+		enum build_state state = e->built[i].state;
+
+		e->cost[i] = 1 + (state == BUILD_BUILT	   ? 0
+				  : state == BUILD_PENDING ? build / 2
+							   : build);
+	}
+	return true;
+}
+
+/* FNV-1a; odd, while image ids are stored even: the two never meet. */
+static uint64_t tree_identity(const char *tree_oid)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *tree_oid; tree_oid++)
+		hash = (hash ^ (unsigned char)*tree_oid) * UINT64_C(0x100000001b3);
+	return hash | 1;
+}
+
+static void find_prior(struct evidence *e)
+{
+	AUTO_FREE uint64_t *identity = xcalloc(e->lineup.n_nodes, sizeof(*identity));
+
+	e->prior = xcalloc(e->hypotheses.n, sizeof(*e->prior));
+	for (size_t h = 0; h < e->hypotheses.n; h++)
+		e->prior[h] = e->hypotheses.v[h].prior;
+	for (size_t i = 0; i < e->lineup.n_nodes; i++)
+		identity[i] = e->built[i].image ? (uint64_t)e->built[i].image << 1
+						: tree_identity(e->lineup.nodes[i].info->tree_oid);
+	lineup_rule_out(&e->lineup, identity, e->prior);
+}
+
+static size_t machine_number(int64_t *machines, size_t *n, int64_t id)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (machines[i] == id)
+			return i;
+	machines[*n] = id;
+	return (*n)++;
+}
+
+/* The numbers of the search's boots; returns how many machines they came from. */
+static size_t observe(const struct estimates *estimates, struct evidence *e,
+		      struct posterior_obs *obs)
+{
+	double sign = better_sign(better_parse(e->series.direction));
+	AUTO_FREE int64_t *machines = xcalloc(estimates->n, sizeof(*machines));
+	size_t n_machines = 0;
+
+	for (size_t i = 0; i < estimates->n; i++) {
+		const struct estimate *from = &estimates->v[i];
+		size_t node = lineup_find(&e->lineup, from->commit);
+		double x = from->value + e->series.floor;
+
+		if (node == e->lineup.n_nodes || !isfinite(x) || x <= 0)
+			continue;
+		obs[e->observed++] = (struct posterior_obs){
+			.node = node,
+			.y = sign * log(x),
+			.machine = machine_number(machines, &n_machines, from->machine),
+		};
+	}
+	return n_machines;
+}
+
+static bool find_posterior(struct db *db, struct evidence *e, struct err *err)
+{
+	const struct bisection *b = e->bisection;
+	const struct estimate_filter filter = {
+		.bisection = b->id,
+		.purpose = "bisect",
+		.series = b->series,
+	};
+	struct estimates estimates = {0};
+	AUTO_FREE struct estimate *owned = NULL;
+	AUTO_FREE struct posterior_obs *obs = NULL;
+	struct posterior_prior prior;
+	bool fine;
+
+	posterior_prior_init(&prior, b->min_effect);
+	fine = estimates_read(db, &filter, &estimates, err) &&
+	       series_noise(db, &e->series, e->built[e->lineup.good].image,
+			    e->built[e->lineup.bad].image, 0, &prior.noise.sd, &prior.noise.df,
+			    err);
+	owned = estimates.v;
+	if (!fine)
+		return false;
+	prior.noise.df = fmin(prior.noise.df, NOISE_DF_MAX);
+	obs = xcalloc(estimates.n, sizeof(*obs));
+	if (observe(&estimates, e, obs) > 1)
+		prior.machine_sd = prior.noise.df > 0 ? prior.noise.sd : MACHINE_SD_DARK;
+	posterior_init(&e->post, &e->lineup.sides, e->prior, obs, e->observed, &prior);
+	return true;
+}
+
+static bool count_machines(struct db *db, struct evidence *e, struct err *err)
+{
+	CLEANUP(classes_release) struct classes classes = {0};
+
+	if (!classes_read(db, &classes, err))
+		return false;
+	for (size_t i = 0; i < classes.n; i++)
+		if (classes.v[i].id == e->bisection->class_id)
+			e->machines = (size_t)classes.v[i].up;
+	return true;
+}
+
+bool evidence_read(struct bisector *bisector, const struct bisection *bisection, struct evidence *e,
+		   struct err *err)
+{
+	struct db *db = bisector->db;
+
+	e->bisection = bisection;
+	if (!read_series(db, bisection->series, &e->series, err) ||
+	    !read_lineup(db, bisection, e, err) ||
+	    !work_jobs_read(db, 0, bisection->id, 0, "bisect", &e->jobs, err) ||
+	    !find_testable(db, e, err) || !find_costs(db, e, err) || !count_machines(db, e, err))
+		return false;
+	count_jobs(e);
+	find_prior(e);
+	return find_posterior(db, e, err);
+}

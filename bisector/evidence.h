@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BISECTOR_EVIDENCE_H
+#define BISECTOR_EVIDENCE_H
+
+/*
+ * All that the rows say about one bisection, put together anew at each step: the line-up, what is
+ * built and bootable, the boots of this bisection's search (no others), the posterior.
+ */
+
+#include "bisector/bisector.h"
+#include "bisector/lineup.h"
+#include "db/work.h"
+#include "stats/posterior.h"
+
+struct evidence {
+	const struct bisection *bisection;
+	struct hypotheses hypotheses;
+	struct history history;
+	struct lineup lineup;
+	struct series series;
+	struct work_jobs jobs; /* boots of the search */
+	struct posterior post;
+	double *prior;	     /* per hypothesis, with what cannot be ruled out */
+	struct built *built; /* per node */
+	bool *testable;	     /* per node: may still deliver a number */
+	double *cost;	     /* per node, in boots */
+	size_t *pending;     /* per node: boots queued or running */
+	size_t asked;	     /* boot jobs in all */
+	size_t open;	     /* of them queued or running */
+	size_t failed;	     /* of them failed */
+	size_t observed;     /* numbers in the series */
+	size_t machines;     /* of the class, up */
+	size_t builds_open;
+};
+
+bool evidence_read(struct bisector *bisector, const struct bisection *bisection,
+		   struct evidence *out, struct err *err) _must_check;
+void evidence_release(struct evidence *evidence);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BISECTOR_KINDS_H
+#define BISECTOR_KINDS_H
+
+/* One function per kind of request: one step, inside a transaction of the caller. */
+
+#include "bisector/ask.h"
+
+bool kind_run(struct bisector *bisector, const struct request *request, struct ask *ask,
+	      struct err *err) _must_check;
+bool kind_compare(struct bisector *bisector, const struct request *request, struct ask *ask,
+		  struct err *err) _must_check;
+bool kind_bisect(struct bisector *bisector, const struct request *request, struct ask *ask,
+		 struct err *err) _must_check;
+
+#endif

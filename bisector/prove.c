@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Proofs. */
+#include "bisector/prove.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "bisector/boots.h"
+#include "bisector/effect.h"
+#include "bisector/revert.h"
+#include "db/history.h"
+
+#define PROVE_SEED 0x70726f7665ULL /* keeps its order apart from other uses of the seed */
+
+struct proof {
+	struct bisector *bisector;
+	const struct bisection *bisection;
+	struct history_commit culprit;
+	struct history_commit parent;
+	struct build_look builds[2]; /* parent, culprit */
+	struct revert revert;
+	struct work_jobs jobs; /* of purpose prove: rebuilds and boots */
+};
+
+static void proof_release(struct proof *p)
+{
+	history_commit_release(&p->culprit);
+	history_commit_release(&p->parent);
+	work_jobs_release(&p->jobs);
+}
+
+static bool unproved(struct proof *p, const char *why, struct err *err)
+{
+	AUTO_FREE char *reason = xasprintf("%.12s (%.60s): posterior %.3f, but %s", p->culprit.oid,
+					   p->culprit.subject, p->bisection->posterior, why);
+	const struct bisection_end end = {"unproved", reason, 0, NAN};
+
+	log_info("bisection %lld: unproved: %s", (long long)p->bisection->id, reason);
+	return bisection_finish(p->bisector->db, p->bisection->id, &end, err) &&
+	       job_cancel(p->bisector->db, 0, p->bisection->id, 0, "its bisection has ended", err);
+}
+
+/* *go: both are built and differ. A proof that cannot be is ended here. */
+static bool have_builds(struct proof *p, bool *go, struct err *err)
+{
+	const struct history_commit *commits[] = {&p->parent, &p->culprit};
+
+	*go = false;
+	for (size_t i = 0; i < 2; i++) {
+		const struct build_key key = {commits[i]->tree_oid, p->bisection->recipe,
+					      p->bisection->toolchain};
+
+		if (!build_ensure(p->bisector->db, &key, commits[i]->id, JOB_PRIORITY_PROVE,
+				  "prove", &p->builds[i], err))
+			return false;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		AUTO_FREE char *why = xasprintf("%s does not build: %.200s",
+						i ? "it" : "its parent", p->builds[i].error);
+
+		if (p->builds[i].state == BUILD_FAILED || p->builds[i].state == BUILD_BROKEN)
+			return unproved(p, why, err);
+		if (p->builds[i].state != BUILD_BUILT)
+			return true;
+	}
+	if (p->builds[0].image == p->builds[1].image)
+		return unproved(p, "it and its parent are the same image", err);
+	*go = true;
+	return true;
+}
+
+static const struct work_job *job_named(const struct work_jobs *jobs, const char *key)
+{
+	for (size_t i = 0; i < jobs->n; i++)
+		if (!strcmp(jobs->v[i].key, key))
+			return &jobs->v[i];
+	return NULL;
+}
+
+/* *go: this build was verified from a clean tree. */
+static bool have_rebuild(struct proof *p, size_t i, bool *go, struct err *err)
+{
+	int64_t id = p->bisection->id;
+	AUTO_FREE char *key =
+		xasprintf("rebuild:%lld:%lld", (long long)id, (long long)p->builds[i].id);
+	const struct work_job *have = job_named(&p->jobs, key);
+	const struct job job = {
+		.key = key,
+		.kind = (char *)"rebuild",
+		.purpose = (char *)"prove",
+		.priority = JOB_PRIORITY_PROVE,
+		.build = p->builds[i].id,
+		.bisection = id,
+		.request = p->bisection->request,
+	};
+	int64_t job_id;
+	bool fresh;
+
+	*go = p->builds[i].clean_verified || (have && !strcmp(have->state, "done"));
+	if (*go)
+		return true;
+	if (have && have->ended) {
+		AUTO_FREE char *why = xasprintf("a clean rebuild of %s failed: %.200s",
+						i ? "it" : "its parent", have->error);
+
+		return unproved(p, why, err);
+	}
+	return job_add(p->bisector->db, &job, &job_id, &fresh, err);
+}
+
+static bool have_rebuilds(struct proof *p, bool *go, struct err *err)
+{
+	bool all = true;
+
+	*go = true;
+	if (!conf_bool(p->bisector->settings->conf, "bisect", NULL, "clean-rebuild"))
+		return true;
+	for (size_t i = 0; i < 2; i++) {
+		if (!have_rebuild(p, i, go, err))
+			return false;
+		all &= *go;
+	}
+	*go = all;
+	return true;
+}
+
+static bool class_name(struct bisector *bisector, int64_t id, char **out, struct err *err)
+{
+	CLEANUP(classes_release) struct classes classes = {0};
+
+	if (!classes_read(bisector->db, &classes, err))
+		return false;
+	for (size_t i = 0; i < classes.n; i++)
+		if (classes.v[i].id == id)
+			*out = xstrdup(classes.v[i].name);
+	return *out || err_set(err, ERR_FAILED, "class %lld has no machine", (long long)id);
+}
+
+/* All suites of the tree and class, and the searched one in any case. */
+static bool proof_suites(struct proof *p, int64_t **suites, size_t *n, struct err *err)
+{
+	AUTO_FREE char *class_text = NULL;
+	AUTO_FREE char *tree = NULL;
+	AUTO_FREE int64_t *ids = NULL;
+	int64_t tree_id, base;
+	bool has = false;
+
+	if (!class_name(p->bisector, p->bisection->class_id, &class_text, err) ||
+	    !commit_tree(p->bisector->db, p->bisection->bad, &tree_id, &tree, &base, err))
+		return false;
+	*n = bisector_suites(p->bisector, tree, class_text, &ids);
+	for (size_t i = 0; i < *n; i++)
+		has |= ids[i] == p->bisection->suite;
+	ids = xreallocarray(ids, *n + 1, sizeof(*ids));
+	if (!has)
+		ids[(*n)++] = p->bisection->suite;
+	*suites = TAKE(ids);
+	return true;
+}
+
+static bool queue_boots(struct proof *p, struct err *err)
+{
+	const struct bisection *b = p->bisection;
+	AUTO_FREE struct built *tip = NULL;
+	AUTO_FREE int64_t *suites = NULL;
+	struct boots_side sides[4] = {
+		{"before", p->parent.id, p->builds[0].id, p->builds[0].image},
+		{"after", p->culprit.id, p->builds[1].id, p->builds[1].image},
+	};
+	struct boots_plan plan = {
+		.purpose = "prove",
+		.owner = b->id,
+		.bisection = b->id,
+		.request = b->request,
+		.priority = JOB_PRIORITY_PROVE,
+		.class_id = b->class_id,
+		.sides = sides,
+		.n_sides = 2,
+		.seed = b->seed ^ PROVE_SEED,
+	};
+	size_t each = (size_t)conf_i64(p->bisector->settings->conf, "bisect", NULL, "prove-boots");
+
+	if (!proof_suites(p, &suites, &plan.n_suites, err) ||
+	    !builds_of_commits(p->bisector->db, &b->bad, 1, b->recipe, b->toolchain, &tip, err))
+		return false;
+	plan.suites = suites;
+	if (p->revert.ready && tip->image) {
+		sides[2] = (struct boots_side){"tip", b->bad, tip->build, tip->image};
+		sides[3] = (struct boots_side){"revert", b->bad, p->revert.build.id,
+					       p->revert.build.image};
+		plan.n_sides = 4;
+	}
+	return boots_queue(p->bisector, &plan, 0, each, err);
+}
+
+static bool conclude(struct proof *p, struct err *err)
+{
+	struct boots_progress before = boots_progress(&p->jobs, "before");
+	struct boots_progress after = boots_progress(&p->jobs, "after");
+	bool revert = boots_progress(&p->jobs, "revert").asked > 0;
+	const struct effect_of what = {
+		.bisection = p->bisection,
+		.culprit = &p->culprit,
+		.parent = p->parent.id,
+		.revert_reason = revert ? NULL : p->revert.reason,
+	};
+	AUTO_STR why = str_new();
+
+	if (before.done < 2 || after.done < 2)
+		str_addf(&why, "only %zu of %zu boots of its parent and %zu of %zu of it succeeded",
+			 before.done, before.asked, after.done, after.asked);
+	else if (!effect_store(p->bisector, &what, &why, err))
+		return false;
+	return !why.len || unproved(p, why.s, err);
+}
+
+static bool advance(struct proof *p, struct err *err)
+{
+	struct db *db = p->bisector->db;
+	struct boots_progress boots;
+	bool go;
+	int64_t parent;
+
+	if (!commit_read(db, p->bisection->culprit, &p->culprit, err) ||
+	    !commit_first_parent(db, p->culprit.id, &parent, err) ||
+	    !commit_read(db, parent, &p->parent, err) ||
+	    !work_jobs_read(db, 0, p->bisection->id, 0, "prove", &p->jobs, err) ||
+	    !have_builds(p, &go, err))
+		return false;
+	if (!go)
+		return true;
+	if (!have_rebuilds(p, &go, err) ||
+	    !revert_advance(p->bisector, p->bisection, &p->culprit, &p->revert, err))
+		return false;
+	boots = boots_progress(&p->jobs, NULL);
+	if (!boots.asked)
+		return !go || p->revert.wait || queue_boots(p, err);
+	return boots.open || conclude(p, err);
+}
+
+bool prove_advance(struct bisector *bisector, const struct bisection *bisection, struct err *err)
+{
+	CLEANUP(proof_release)
+	struct proof proof = {
+		.bisector = bisector,
+		.bisection = bisection,
+	};
+	CLEANUP(db_tx_end) struct db *tx = NULL;
+
+	return db_tx_begin(bisector->db, &tx, err) && advance(&proof, err) &&
+	       db_tx_commit(&tx, err);
+}

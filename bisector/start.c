@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* New bisections. */
+#include "bisector/start.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "bisector/lineup.h"
+
+static void hypotheses_free(struct hypotheses *hypotheses)
+{
+	free(hypotheses->v);
+}
+
+/* Where good and bad meet; when what is stored does not reach down to there, the base that bad's
+ * branch is stacked on, which then is a suspect itself. */
+static bool find_base(struct bisector *bisector, const struct bisection *bisection, int64_t *base,
+		      struct err *err)
+{
+	AUTO_FREE char *good_tree = NULL;
+	AUTO_FREE char *bad_tree = NULL;
+	int64_t good, bad, other;
+
+	if (!history_merge_base(bisector->db, bisection->good, bisection->bad, base, err))
+		return false;
+	if (*base)
+		return true;
+	if (!commit_tree(bisector->db, bisection->good, &good, &good_tree, &other, err) ||
+	    !commit_tree(bisector->db, bisection->bad, &bad, &bad_tree, base, err))
+		return false;
+	return good == bad ||
+	       err_set(err, ERR_USAGE, "good is of tree %s and bad of tree %s: unrelated histories",
+		       good_tree, bad_tree);
+}
+
+bool start_bisection(struct bisector *bisector, struct bisection *bisection, struct err *err)
+{
+	CLEANUP(hypotheses_free) struct hypotheses suspects = {0};
+	CLEANUP(history_release) struct history history = {0};
+
+	if (!find_base(bisector, bisection, &bisection->merge_base, err) ||
+	    !history_read(bisector->db, bisection->good, bisection->bad, bisection->merge_base,
+			  &history, err) ||
+	    !lineup_suspects(&history, bisection->good, bisection->bad, bisection->merge_base,
+			     &suspects, err))
+		return err_wrap(err, "bisection");
+	bisection->seed = bisector_seed();
+	if (!bisection_add(bisector->db, bisection, err) ||
+	    !hypotheses_add(bisector->db, bisection->id, &suspects, err))
+		return false;
+	log_info("bisection %lld: %zu suspects, budget %d boots", (long long)bisection->id,
+		 suspects.n - 1, bisection->budget_boots);
+	return true;
+}
+
+bool start_from_candidate(struct bisector *bisector, const struct candidate *candidate,
+			  const struct series *series, struct err *err)
+{
+	struct bisection bisection = {
+		.candidate = candidate->id,
+		.series = series->id,
+		.suite = series->suite,
+		.class_id = series->class_id,
+		.recipe = series->recipe,
+		.toolchain = series->toolchain,
+		.good = candidate->before_commit,
+		.bad = candidate->after_commit,
+		.min_effect = bisector_min_effect(bisector, series->metric),
+		.budget_boots = (int)conf_i64(bisector->settings->conf, "bisect", NULL, "budget"),
+	};
+	AUTO_FREE char *tree = NULL;
+	int64_t base;
+
+	if (!commit_tree(bisector->db, candidate->after_commit, &bisection.tree, &tree, &base, err))
+		return false;
+	if (start_bisection(bisector, &bisection, err))
+		return true;
+	if (err->kind != ERR_USAGE)
+		return false;
+	log_warn("candidate %lld: confirmed, but nothing to bisect: %s", (long long)candidate->id,
+		 err->msg);
+	return true;
+}
