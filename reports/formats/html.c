@@ -25,7 +25,8 @@ static void add_headline(struct str *out, const struct report *report)
 	if (!primary)
 		return;
 	change = report_change_of(primary);
-	str_addf(out, "<div class=\"headline %s\"><span class=\"big\">%s<small>%s</small></span>\n<dl>",
+	str_addf(out,
+		 "<div class=\"headline %s\"><span class=\"big\">%s<small>%s</small></span>\n<dl>",
 		 change.word, number_pct(change.pct).s, report->verdict);
 	str_add(&levels, number_value(primary->before_mean, primary->unit).s);
 	str_addf(&levels, " \xe2\x86\x92 %s", number_value(primary->after_mean, primary->unit).s);
@@ -149,7 +150,7 @@ static void add_series(struct str *out, const struct report *report)
 	str_add(out,
 		"</table></div>\n<p class=\"legend\">Geometric means of n fresh boots, in random "
 		"order, that neither the suspicion nor the search used. * significant: the "
-		"interval excludes 0. Last column: the change that such a test finds 9 times of "
+		"interval excludes 0. Detectable: what such a test finds 9 times of "
 		"10.</p>\n");
 }
 

@@ -284,8 +284,9 @@ static void add_bar(struct str *out, const struct plot *plot, size_t i)
 	column_title(out, column);
 	str_add(out, "</rect>\n");
 	if (i == plot->culprit)
-		str_addf(out, "<text class=\"mass\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%.*f"
-			      "</text>\n",
+		str_addf(out,
+			 "<text class=\"mass\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%.*f"
+			 "</text>\n",
 			 x_of(plot, i), BARS_TOP + BARS_HEIGHT - height - 5,
 			 column->mass < 1 && column->mass > 0.9999 ? 6 : 4, column->mass);
 	if (column->failed)

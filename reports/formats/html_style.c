@@ -35,7 +35,8 @@ static const char style[] =
 	"table{border-collapse:collapse;width:100%;font-size:14px}\n"
 	"th{text-align:left;font-weight:600;color:var(--dim);font-size:13px}\n"
 	"th,td{padding:5px 12px 5px 0;border-bottom:1px solid var(--line);vertical-align:top}\n"
-	"td.num,th.num{text-align:right;white-space:nowrap;font-size:13px}td.num{font-size:12.5px}\n"
+	"td.num,th.num{text-align:right;white-space:nowrap;font-size:13px}td.num{font-size:12.5px}"
+	"\n"
 	"td.site{padding-left:20px;color:var(--dim)}tr.class td{font-weight:600}\n"
 	"table.facts th{width:150px}\n"
 	".scroll{overflow-x:auto}\n"
@@ -62,7 +63,8 @@ static const char style[] =
 	"after)}"
 	".whisker.other{stroke:var(--dim)}\n"
 	".forest .dot.before{fill:var(--good)}\n"
-	".beyond.after{fill:var(--after)}.beyond.before{fill:var(--good)}.beyond.other{fill:var(--dim)}\n"
+	".beyond.after{fill:var(--after)}.beyond.before{fill:var(--good)}.beyond.other{fill:var(--"
+	"dim)}\n"
 	".cross{stroke:var(--dim);stroke-width:1.6;fill:none}\n";
 
 void html_open(struct str *out, const char *title)

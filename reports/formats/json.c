@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "reports/lock_table.h"
+
 static json_t *commit_json(const struct report_commit *commit)
 {
 	json_t *obj = json_object();
@@ -53,39 +55,6 @@ static json_t *series_json(const struct report_series *series)
 	js_set_f64(obj, "detectable_pct", change.mde_pct);
 	js_set_bool(obj, "significant", series->significant);
 	js_set_str(obj, "word", change.word);
-	return obj;
-}
-
-static json_t *pair_json(const double pair[2])
-{
-	json_t *obj = json_object();
-
-	js_set_f64(obj, "before", pair[0]);
-	js_set_f64(obj, "after", pair[1]);
-	return obj;
-}
-
-static json_t *locks_json(const struct lock_changes *locks)
-{
-	json_t *obj = json_object(), *list = json_array();
-
-	for (size_t i = 0; i < locks->n; i++) {
-		const struct lock_change *lock = &locks->v[i];
-		json_t *item = json_object();
-
-		js_set_str(item, "class", lock->class_name);
-		js_set_str(item, "site", lock->site);
-		js_set_new(item, "wait_per_op_ns", pair_json(lock->wait_per_op_ns));
-		js_set_new(item, "spread_ns", pair_json(lock->spread_ns));
-		js_set_new(item, "share", pair_json(lock->share));
-		js_set_new(item, "count", pair_json(lock->count));
-		js_set_new(item, "max_ns", pair_json(lock->max_ns));
-		json_array_append_new(list, item);
-	}
-	js_set_i64(obj, "before_boots", locks->boots[0]);
-	js_set_i64(obj, "after_boots", locks->boots[1]);
-	js_set_str(obj, "doubt", locks->doubt);
-	js_set_new(obj, "waits", list);
 	return obj;
 }
 
@@ -209,7 +178,7 @@ void format_json_write(struct str *out, const struct report *report)
 	js_set_new(obj, "series", list);
 	js_set_new(obj, "setup", setup_json(facts));
 	js_set_new(obj, "confidence", confidence_json(facts));
-	js_set_new(obj, "locks", locks_json(&facts->locks));
+	js_set_new(obj, "locks", lock_table_json(&facts->locks));
 	js_set_new(obj, "hypotheses", hypotheses_json(facts));
 	js_set_new(obj, "boots", boots_json(facts));
 	js_set_str(reproduce, "bisect", report->bisect_command);

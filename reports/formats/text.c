@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reports/escape.h"
+#include "reports/lock_table.h"
 #include "reports/number.h"
 #include "reports/table.h"
 
@@ -246,54 +247,10 @@ static void add_unmoved(struct str *out, const struct report *report)
 	table_print(&table, "  ", out);
 }
 
-static void lock_row(struct table *table, const struct lock_change *lock, bool site)
-{
-	const double *wait = lock->wait_per_op_ns;
-	AUTO_FREE char *shares = xasprintf("%s -> %s", number_share(lock->share[0]).s,
-					   number_share(lock->share[1]).s);
-	AUTO_FREE char *events = xasprintf("%s -> %s", number_value(lock->count[0], "count").s,
-					   number_value(lock->count[1], "count").s);
-	AUTO_STR name = str_new();
-
-	str_add(&name, site ? "  " : "");
-	escape_text_cut(&name, site ? lock->site : lock->class_name, 40);
-	TABLE_ROW(table, name.s, number_value(wait[0], "ns").s, number_value(wait[1], "ns").s,
-		  wait[0] > 0 ? number_pct(100 * (wait[1] / wait[0] - 1)).s : "new", shares,
-		  events);
-}
-
 static void add_locks(struct str *out, const struct report *report)
 {
-	const struct lock_changes *locks = &report->facts.locks;
-	AUTO_TABLE table = {.columns = 6};
-	size_t sites = 0;
-
-	if (locks->n) {
-		str_addf(out,
-			 "\nLock waits per operation, summed over threads; means of %d + %d "
-			 "boots\n(share: of threads x time):\n\n",
-			 locks->boots[0], locks->boots[1]);
-		TABLE_ROW(&table, "lock, call site", "parent", "commit", "change", "share",
-			  "events per boot");
-	}
-	for (size_t i = 0; i < locks->n; i++) {
-		const struct lock_change *lock = &locks->v[i];
-
-		sites = lock->site ? sites + 1 : 0;
-		if (sites <= MAX_SITES)
-			lock_row(&table, lock, lock->site);
-	}
-	table_print(&table, "  ", out);
-	if (locks->doubt || !locks->n) {
-		AUTO_STR doubt = str_new();
-
-		str_add(&doubt, "Lock waits: ");
-		escape_text(&doubt, locks->doubt ? locks->doubt
-						 : "none were seen, or no boot of "
-						   "the proof looked for them");
-		str_addc(out, '\n');
-		table_wrap(out, doubt.s, TEXT_WIDTH, "  ");
-	}
+	str_addc(out, '\n');
+	lock_table_print(out, &report->facts.locks, "parent", "commit");
 }
 
 /* The heaviest first; ties and the rest stay in history's order. */
