@@ -218,9 +218,9 @@ static void closedir_ptr(DIR **dir)
 
 static bool remove_at(int parent, const char *name, const char *top, struct err *err);
 
-static bool remove_children(int parent, const char *name, const char *top, struct err *err)
+/* Owns fd. */
+static bool remove_children(int fd, const char *name, const char *top, struct err *err)
 {
-	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	CLEANUP(closedir_ptr) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
@@ -240,12 +240,15 @@ static bool remove_children(int parent, const char *name, const char *top, struc
 
 static bool remove_at(int parent, const char *name, const char *top, struct err *err)
 {
+	int fd;
+
 	if (!unlinkat(parent, name, 0) || errno == ENOENT)
 		return true;
 	/* Linux says EISDIR for a directory, POSIX allows EPERM. */
 	if (errno != EISDIR && errno != EPERM)
 		return err_sys(err, "cannot remove %s below %s", name, top);
-	if (!remove_children(parent, name, top, err))
+	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (!remove_children(fd, name, top, err))
 		return false;
 	if (unlinkat(parent, name, AT_REMOVEDIR) && errno != ENOENT)
 		return err_sys(err, "cannot remove directory %s below %s", name, top);
@@ -255,6 +258,16 @@ static bool remove_at(int parent, const char *name, const char *top, struct err 
 bool fs_remove_tree(const char *path, struct err *err)
 {
 	return remove_at(AT_FDCWD, path, path, err);
+}
+
+bool fs_empty_dir(const char *path, struct err *err)
+{
+	return remove_children(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, path, err);
+}
+
+bool fs_remove_tree_at(int parent, const char *name, struct err *err)
+{
+	return remove_at(parent, name, name, err);
 }
 
 bool fs_exists(const char *path)

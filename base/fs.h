@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Reads at most max bytes; a larger file is an error. Appends to out. */
+/* Reads at most max bytes; a larger file is an error. Appends to out. ERR_NOTFOUND when absent. */
 bool fs_read(const char *path, size_t max, struct str *out, struct err *err) _must_check;
 /* Temp file beside path, fsync, rename, fsync of the directory: the old file or the new one. */
 bool fs_write_atomic(const char *path, const void *data, size_t n, mode_t mode,
@@ -21,6 +21,10 @@ bool fs_copy(const char *from, const char *to, mode_t mode, struct err *err) _mu
 bool fs_mkdirs(const char *path, mode_t mode, struct err *err) _must_check;
 /* rm -rf below and including path; an absent path is fine; never follows symbolic links. */
 bool fs_remove_tree(const char *path, struct err *err) _must_check;
+/* Removes what is in the directory, not the directory itself. */
+bool fs_empty_dir(const char *path, struct err *err) _must_check;
+/* fs_remove_tree() for name in the directory parent (a descriptor, or AT_FDCWD). */
+bool fs_remove_tree_at(int parent, const char *name, struct err *err) _must_check;
 bool fs_exists(const char *path);
 /* Free bytes for unprivileged users on the file system of path; -1 when it cannot be told. */
 int64_t fs_free_bytes(const char *path);

@@ -3,7 +3,7 @@
 #define BASE_REPO_H
 
 /*
- * Git, over libgit2 (the only file that calls it). Object ids are 40 lower-case hex digits.
+ * Git, over libgit2 (only base/repo*.c call it). Object ids are 40 lower-case hex digits.
  * Commit texts are hostile: they come out as valid UTF-8 (anything else replaced) without NUL.
  */
 
@@ -32,7 +32,7 @@ struct repo_commit {
 void repo_init(void); /* once per process, before anything else here */
 
 /* Opens or creates a bare repository. reference (may be NULL): a local clone whose objects are
- * borrowed through objects/info/alternates. */
+ * borrowed through objects/info/alternates; its branches become refs/mmperf/borrowed/ here. */
 bool repo_open_bare(const char *dir, const char *reference, struct repo **out,
 		    struct err *err) _must_check;
 bool repo_open(const char *dir, struct repo **out, struct err *err) _must_check;
@@ -40,7 +40,7 @@ void repo_free(struct repo *repo);
 void repo_free_ptr(struct repo **repo);
 
 /* Fetches refs/heads/BRANCH of url into local_ref, by force. done/total objects are told to
- * progress when not NULL; it may return false to stop. */
+ * progress when not NULL; it may return false to stop. ERR_NOTFOUND: no such branch or repository. */
 bool repo_fetch(struct repo *repo, const char *url, const char *branch, const char *local_ref,
 		bool (*progress)(void *arg, unsigned done, unsigned total), void *arg,
 		struct err *err) _must_check;
@@ -63,8 +63,9 @@ bool repo_is_ancestor(struct repo *repo, const char *ancestor, const char *of, b
 bool repo_walk(struct repo *repo, const char *from, const char *to, struct strs *oids,
 	       struct err *err) _must_check;
 
-/* Equal to `git patch-id --stable` of `git diff-tree -p`; empty text for merges, roots and commits
- * that change nothing. hex holds 41 bytes. */
+/* Equal to `git patch-id --stable` (2.39 and later) of `git diff-tree -p --full-index`; without
+ * --full-index the ids of binary files would change as the repository grows. Empty text for
+ * merges, roots and commits that change nothing. */
 bool repo_patch_id(struct repo *repo, const char *oid, char hex[REPO_OID_SIZE],
 		   struct err *err) _must_check;
 /* Paths that differ between two trees (tree or commit oids). */
@@ -76,8 +77,10 @@ bool repo_diff_text(struct repo *repo, const char *oid, size_t max, struct str *
 
 /*
  * Makes dir hold exactly the tree `to`. With `from` (a tree oid, what dir holds now) only paths
- * that differ are written, so that make rebuilds only what changed; with NULL everything is
- * written over an emptied directory. Writes by temp + rename. Counts written and removed paths.
+ * that differ are written, so that make rebuilds only what changed, and files that git does not
+ * know (objects) stay; with NULL everything is written over an emptied directory. Writes by temp +
+ * rename, and is on the disk when it returns. Never follows a symbolic link below dir. Counts
+ * written and removed paths (written may be NULL).
  */
 bool repo_checkout_tree(struct repo *repo, const char *from, const char *to, const char *dir,
 			size_t *written, struct err *err) _must_check;
