@@ -38,18 +38,6 @@ static void fetch_release(struct fetch *f)
 	free(f->shown);
 }
 
-/* https://user:password@host -> https://user@host, for messages. */
-static char *without_password(const char *url)
-{
-	const char *start = strstr(url, "://");
-	const char *at = start ? memchr(start + 3, '@', strcspn(start + 3, "/")) : NULL;
-	const char *colon = at ? memchr(start + 3, ':', (size_t)(at - start - 3)) : NULL;
-
-	if (!colon)
-		return xstrdup(url);
-	return xasprintf("%.*s%s", (int)(colon - url), url, at);
-}
-
 static bool fetch_failed(const struct fetch *f, int code, struct err *err)
 {
 	const git_error *why = git_error_last();
@@ -225,7 +213,7 @@ bool repo_fetch(struct repo *repo, const char *url, const char *branch, const ch
 	CLEANUP(fetch_release)
 	struct fetch f = {
 		.repo = repo,
-		.shown = without_password(url),
+		.shown = str_hide_password(url),
 		.branch = branch,
 		.progress = progress,
 		.arg = arg,

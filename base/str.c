@@ -217,6 +217,17 @@ bool str_ends(const char *s, const char *suffix)
 	return n >= m && !strcmp(s + n - m, suffix);
 }
 
+char *str_hide_password(const char *url)
+{
+	const char *start = strstr(url, "://");
+	const char *at = start ? memchr(start + 3, '@', strcspn(start + 3, "/")) : NULL;
+	const char *colon = at ? memchr(start + 3, ':', (size_t)(at - start - 3)) : NULL;
+
+	if (!colon)
+		return xstrdup(url);
+	return xasprintf("%.*s%s", (int)(colon - url), url, at);
+}
+
 char *str_trim(char *s)
 {
 	size_t n;

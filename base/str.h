@@ -58,6 +58,9 @@ bool str_ends(const char *s, const char *suffix);
 /* Cuts blanks and newlines at both ends, in place; returns the first non-blank of s. */
 char *str_trim(char *s);
 
+/* https://user:password@host -> https://user@host, for messages; the caller frees it. */
+char *str_hide_password(const char *url);
+
 /* Edits (insert, delete, replace, swap) from a to b; for "did you mean". */
 size_t str_distance(const char *a, const char *b);
 /* True when word could be a slip of the keyboard for candidate. */
