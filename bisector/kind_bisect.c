@@ -74,7 +74,7 @@ static bool unknown_metric(const struct series_list *list, const char *metric, s
 		       text);
 }
 
-static bool start(struct bisector *bisector, const struct request *request, const struct ask *ask,
+static bool start(struct bisector *bisector, const struct request *request, const struct asked *ask,
 		  const struct series *series, struct err *err)
 {
 	const struct conf *conf = bisector->settings->conf;
@@ -102,7 +102,7 @@ static bool start(struct bisector *bisector, const struct request *request, cons
 
 /* One boot of the bad end tells which series the metric is. */
 static bool find_series(struct bisector *bisector, const struct request *request,
-			const struct ask *ask, struct err *err)
+			const struct asked *ask, struct err *err)
 {
 	const struct boots_side side = {"after", ask->commits[1], ask->builds[1].id,
 					ask->builds[1].image};
@@ -127,7 +127,7 @@ static bool find_series(struct bisector *bisector, const struct request *request
 	const char *metric;
 	bool fine;
 
-	if (!ask_text(request->args, "metric", &metric, err) ||
+	if (!asked_text(request->args, "metric", &metric, err) ||
 	    !boots_queue(bisector, &plan, 0, 1, err) ||
 	    !work_jobs_read(bisector->db, 0, 0, ask->id, "request", &jobs, err))
 		return false;
@@ -146,7 +146,7 @@ static bool find_series(struct bisector *bisector, const struct request *request
 		      : unknown_metric(&list, metric, err);
 }
 
-bool kind_bisect(struct bisector *bisector, const struct request *request, struct ask *ask,
+bool kind_bisect(struct bisector *bisector, const struct request *request, struct asked *ask,
 		 struct err *err)
 {
 	CLEANUP(bisection_summary_release) struct bisection_summary summary = {0};
@@ -156,11 +156,11 @@ bool kind_bisect(struct bisector *bisector, const struct request *request, struc
 	if (!bisection_of(bisector->db, 0, ask->id, &bisection, err))
 		return false;
 	if (!bisection.id) {
-		if (!ask_builds(bisector, ask, &open, err))
+		if (!asked_builds(bisector, ask, &open, err))
 			return false;
 		if (open)
 			return true;
-		if (!ask_ends_built(ask, err))
+		if (!asked_ends_built(ask, err))
 			return false;
 		if (ask->builds[0].image == ask->builds[1].image)
 			return same_image(bisector, ask->id, err);

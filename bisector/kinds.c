@@ -35,7 +35,7 @@ static bool gather(struct bisector *bisector, int64_t request, struct gathered *
 	       estimates_series(bisector->db, &g->estimates, &g->list, err);
 }
 
-static struct boots_plan plan_of(const struct ask *ask, const struct boots_side *sides, size_t n)
+static struct boots_plan plan_of(const struct asked *ask, const struct boots_side *sides, size_t n)
 {
 	return (struct boots_plan){
 		.purpose = "request",
@@ -94,8 +94,8 @@ static void run_series(const struct gathered *g, const struct series *series, co
 	json_array_append_new(list, obj);
 }
 
-static bool run_commit(struct bisector *bisector, const struct ask *ask, size_t i, const char *role,
-		       const struct gathered *g, json_t *list, struct err *err)
+static bool run_commit(struct bisector *bisector, const struct asked *ask, size_t i,
+		       const char *role, const struct gathered *g, json_t *list, struct err *err)
 {
 	static const char *const states[] = {
 		[BUILD_ABSENT] = "broken", [BUILD_PENDING] = "broken", [BUILD_BUILT] = "built",
@@ -125,7 +125,7 @@ static void role_name(size_t i, char role[8])
 	snprintf(role, 8, "c%zu", i % 1000000);
 }
 
-static bool run_result(struct bisector *bisector, const struct ask *ask, const struct gathered *g,
+static bool run_result(struct bisector *bisector, const struct asked *ask, const struct gathered *g,
 		       struct err *err)
 {
 	AUTO_JSON *result = json_object();
@@ -141,14 +141,14 @@ static bool run_result(struct bisector *bisector, const struct ask *ask, const s
 	return request_finish(bisector->db, ask->id, result, err);
 }
 
-bool kind_run(struct bisector *bisector, const struct request *request _unused, struct ask *ask,
+bool kind_run(struct bisector *bisector, const struct request *request _unused, struct asked *ask,
 	      struct err *err)
 {
 	CLEANUP(gathered_release) struct gathered g = {0};
 	size_t builds_open;
 	char role[8];
 
-	if (!ask_builds(bisector, ask, &builds_open, err))
+	if (!asked_builds(bisector, ask, &builds_open, err))
 		return false;
 	for (size_t i = 0; i < ask->n_commits; i++) {
 		const struct boots_side side = {role, ask->commits[i], ask->builds[i].id,
@@ -196,7 +196,7 @@ static bool compare_one(const struct gathered *g, const struct series *series, j
 	return true;
 }
 
-static bool compare_side(struct bisector *bisector, const struct ask *ask, size_t i,
+static bool compare_side(struct bisector *bisector, const struct asked *ask, size_t i,
 			 const struct gathered *g, json_t *result, struct err *err)
 {
 	static const char *const roles[] = {"before", "after"};
@@ -214,7 +214,7 @@ static bool compare_side(struct bisector *bisector, const struct ask *ask, size_
 	return true;
 }
 
-static bool compare_result(struct bisector *bisector, const struct ask *ask,
+static bool compare_result(struct bisector *bisector, const struct asked *ask,
 			   const struct gathered *g, struct err *err)
 {
 	AUTO_JSON *result = json_object();
@@ -231,13 +231,13 @@ static bool compare_result(struct bisector *bisector, const struct ask *ask,
 	return request_finish(bisector->db, ask->id, result, err);
 }
 
-bool kind_compare(struct bisector *bisector, const struct request *request _unused, struct ask *ask,
-		  struct err *err)
+bool kind_compare(struct bisector *bisector, const struct request *request _unused,
+		  struct asked *ask, struct err *err)
 {
 	CLEANUP(gathered_release) struct gathered g = {0};
 	size_t open;
 
-	if (!ask_builds(bisector, ask, &open, err) || (!open && !ask_ends_built(ask, err)))
+	if (!asked_builds(bisector, ask, &open, err) || (!open && !asked_ends_built(ask, err)))
 		return false;
 	if (open)
 		return true;

@@ -4,13 +4,13 @@
 
 /* One function per kind of request: one step, inside a transaction of the caller. */
 
-#include "bisector/ask.h"
+#include "bisector/asked.h"
 
-bool kind_run(struct bisector *bisector, const struct request *request, struct ask *ask,
+bool kind_run(struct bisector *bisector, const struct request *request, struct asked *ask,
 	      struct err *err) _must_check;
-bool kind_compare(struct bisector *bisector, const struct request *request, struct ask *ask,
+bool kind_compare(struct bisector *bisector, const struct request *request, struct asked *ask,
 		  struct err *err) _must_check;
-bool kind_bisect(struct bisector *bisector, const struct request *request, struct ask *ask,
+bool kind_bisect(struct bisector *bisector, const struct request *request, struct asked *ask,
 		 struct err *err) _must_check;
 
 #endif

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "bisector/ask.h"
+#include "bisector/asked.h"
 #include "bisector/kinds.h"
 #include "db/bisection.h"
 #include "db/request_work.h"
 
 static const struct {
 	const char *kind;
-	bool (*advance)(struct bisector *bisector, const struct request *request, struct ask *ask,
+	bool (*advance)(struct bisector *bisector, const struct request *request, struct asked *ask,
 			struct err *err);
 } kinds[] = {
 	{"bisect", kind_bisect},
@@ -23,12 +23,12 @@ static const struct {
 static bool advance(struct bisector *bisector, int64_t id, struct err *err)
 {
 	CLEANUP(request_release) struct request request = {0};
-	CLEANUP(ask_release) struct ask ask = {0};
+	CLEANUP(asked_release) struct asked ask = {0};
 	CLEANUP(db_tx_end) struct db *tx = NULL;
 
 	if (!db_tx_begin(bisector->db, &tx, err) ||
 	    !request_read(bisector->db, id, &request, err) ||
-	    !ask_read(bisector, &request, &ask, err) || !request_start(bisector->db, id, err))
+	    !asked_read(bisector, &request, &ask, err) || !request_start(bisector->db, id, err))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (!strcmp(kinds[i].kind, request.kind) &&

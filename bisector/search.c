@@ -80,7 +80,7 @@ static bool queue_boot(struct step *step, const struct select_choice *choice, st
 }
 
 /* Asks for the build of a node, unless enough are being made. */
-static bool ask_build(struct step *step, size_t node, size_t at_most, struct err *err)
+static bool want_build(struct step *step, size_t node, size_t at_most, struct err *err)
 {
 	struct evidence *e = step->evidence;
 	const struct bisection *b = e->bisection;
@@ -121,7 +121,7 @@ static bool next_boot(struct step *step, bool *queued, struct err *err)
 		*queued = true;
 		return queue_boot(step, &best, err);
 	}
-	if (!ask_build(step, best.node, e->machines ? e->machines : 1, err))
+	if (!want_build(step, best.node, e->machines ? e->machines : 1, err))
 		return false;
 	now = choose(step, true);
 	if (now.reason == SELECT_NOTHING || now.bits < WORTH_WHILE * best.bits)
@@ -138,7 +138,7 @@ static bool build_ahead(struct step *step, struct err *err)
 
 	if (next.reason == SELECT_NOTHING || e->built[next.node].state != BUILD_ABSENT)
 		return true;
-	return ask_build(step, next.node, 1, err);
+	return want_build(step, next.node, 1, err);
 }
 
 static bool queue_boots(struct step *step, struct err *err)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Args of requests. */
-#include "bisector/ask.h"
+#include "bisector/asked.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define COMPARE_BOOTS 5
 #define BOOTS_MAX     1000
 
-void ask_release(struct ask *ask)
+void asked_release(struct asked *ask)
 {
 	free(ask->commits);
 	free(ask->tree_name);
@@ -19,7 +19,7 @@ void ask_release(struct ask *ask)
 	free(ask->builds);
 }
 
-bool ask_text(const json_t *args, const char *key, const char **out, struct err *err)
+bool asked_text(const json_t *args, const char *key, const char **out, struct err *err)
 {
 	if (js_get_str(args, key, out, err))
 		return true;
@@ -27,12 +27,13 @@ bool ask_text(const json_t *args, const char *key, const char **out, struct err 
 	return false;
 }
 
-static bool add_commit(struct bisector *bisector, const char *oid, struct ask *ask, struct err *err)
+static bool add_commit(struct bisector *bisector, const char *oid, struct asked *ask,
+		       struct err *err)
 {
 	return commit_find(bisector->db, oid, &ask->commits[ask->n_commits++], err);
 }
 
-static bool read_range(struct bisector *bisector, const json_t *args, struct ask *ask,
+static bool read_range(struct bisector *bisector, const json_t *args, struct asked *ask,
 		       struct err *err)
 {
 	const json_t *list = json_object_get(args, "commits"), *item;
@@ -52,17 +53,17 @@ static bool read_range(struct bisector *bisector, const json_t *args, struct ask
 }
 
 static bool read_two(struct bisector *bisector, const json_t *args, const char *first,
-		     const char *second, struct ask *ask, struct err *err)
+		     const char *second, struct asked *ask, struct err *err)
 {
 	const char *a, *b;
 
 	ask->commits = xcalloc(2, sizeof(*ask->commits));
-	return ask_text(args, first, &a, err) && ask_text(args, second, &b, err) &&
+	return asked_text(args, first, &a, err) && asked_text(args, second, &b, err) &&
 	       add_commit(bisector, a, ask, err) && add_commit(bisector, b, ask, err);
 }
 
-static bool read_commits(struct bisector *bisector, const struct request *request, struct ask *ask,
-			 struct err *err)
+static bool read_commits(struct bisector *bisector, const struct request *request,
+			 struct asked *ask, struct err *err)
 {
 	if (!strcmp(request->kind, "run"))
 		return read_range(bisector, request->args, ask, err);
@@ -71,7 +72,7 @@ static bool read_commits(struct bisector *bisector, const struct request *reques
 	return read_two(bisector, request->args, "good", "bad", ask, err);
 }
 
-static bool read_tree(struct bisector *bisector, const json_t *args, struct ask *ask,
+static bool read_tree(struct bisector *bisector, const json_t *args, struct asked *ask,
 		      struct err *err)
 {
 	const char *name = js_str_or(args, "tree", NULL);
@@ -92,7 +93,7 @@ static bool read_tree(struct bisector *bisector, const json_t *args, struct ask 
 	return bisector_recipe(bisector, ask->tree_name, &ask->recipe, err);
 }
 
-static bool read_class(struct bisector *bisector, const json_t *args, struct ask *ask,
+static bool read_class(struct bisector *bisector, const json_t *args, struct asked *ask,
 		       struct err *err)
 {
 	CLEANUP(classes_release) struct classes classes = {0};
@@ -133,7 +134,7 @@ static bool find_suite(struct bisector *bisector, const char *name, int64_t *id,
 	return err_set(err, ERR_NOTFOUND, "no suite %s; there are: %s", name, names.s);
 }
 
-static bool read_suites(struct bisector *bisector, const json_t *args, struct ask *ask,
+static bool read_suites(struct bisector *bisector, const json_t *args, struct asked *ask,
 			struct err *err)
 {
 	const json_t *list = json_object_get(args, "suites"), *item;
@@ -161,8 +162,8 @@ static bool read_suites(struct bisector *bisector, const json_t *args, struct as
 	return true;
 }
 
-bool ask_read(struct bisector *bisector, const struct request *request, struct ask *ask,
-	      struct err *err)
+bool asked_read(struct bisector *bisector, const struct request *request, struct asked *ask,
+		struct err *err)
 {
 	int64_t fallback = !strcmp(request->kind, "compare")
 				   ? COMPARE_BOOTS
@@ -180,7 +181,7 @@ bool ask_read(struct bisector *bisector, const struct request *request, struct a
 	       read_suites(bisector, request->args, ask, err);
 }
 
-bool ask_builds(struct bisector *bisector, struct ask *ask, size_t *open, struct err *err)
+bool asked_builds(struct bisector *bisector, struct asked *ask, size_t *open, struct err *err)
 {
 	*open = 0;
 	ask->builds = xcalloc(ask->n_commits, sizeof(*ask->builds));
@@ -200,7 +201,7 @@ bool ask_builds(struct bisector *bisector, struct ask *ask, size_t *open, struct
 	return true;
 }
 
-bool ask_ends_built(const struct ask *ask, struct err *err)
+bool asked_ends_built(const struct asked *ask, struct err *err)
 {
 	for (size_t i = 0; i < ask->n_commits; i++)
 		if (ask->builds[i].state != BUILD_BUILT)

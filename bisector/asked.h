@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BISECTOR_ASK_H
-#define BISECTOR_ASK_H
+#ifndef BISECTOR_ASKED_H
+#define BISECTOR_ASKED_H
 
 /* What a request's args say, checked against the rows (docs/requests.md). */
 
@@ -8,7 +8,7 @@
 #include "db/request.h"
 #include "db/work.h"
 
-struct ask {
+struct asked {
 	int64_t id;
 	int64_t *commits; /* run: all; compare: before, after; bisect: good, bad */
 	size_t n_commits;
@@ -21,22 +21,22 @@ struct ask {
 	int64_t *suites;
 	size_t n_suites;
 	size_t boots;
-	struct build_look *builds; /* per commit, after ask_builds() */
+	struct build_look *builds; /* per commit, after asked_builds() */
 };
 
-void ask_release(struct ask *ask);
+void asked_release(struct asked *ask);
 
 /* Args that cannot be done are ERR_USAGE or ERR_NOTFOUND: for the person who asked. */
-bool ask_read(struct bisector *bisector, const struct request *request, struct ask *out,
-	      struct err *err) _must_check;
+bool asked_read(struct bisector *bisector, const struct request *request, struct asked *out,
+		struct err *err) _must_check;
 
 /* A text that must be there; ERR_USAGE. Borrowed from args. */
-bool ask_text(const json_t *args, const char *key, const char **out, struct err *err) _must_check;
+bool asked_text(const json_t *args, const char *key, const char **out, struct err *err) _must_check;
 
 /* Asks for the builds of all commits; *open counts those that have not ended. */
-bool ask_builds(struct bisector *bisector, struct ask *ask, size_t *open,
-		struct err *err) _must_check;
+bool asked_builds(struct bisector *bisector, struct asked *ask, size_t *open,
+		  struct err *err) _must_check;
 /* All builds have ended; ERR_USAGE names one that there is no image of. */
-bool ask_ends_built(const struct ask *ask, struct err *err) _must_check;
+bool asked_ends_built(const struct asked *ask, struct err *err) _must_check;
 
 #endif
