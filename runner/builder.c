@@ -220,11 +220,12 @@ static bool not_its_fault(const struct maker *mk, int status, const struct str *
 {
 	static const char *const signs[] = {"No space left on device", "fatal error: Killed signal",
 					    "Cannot allocate memory", "Disk quota exceeded"};
+	int64_t free_bytes = fs_free_bytes(mk->wt->dir);
 
 	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
 		if (memmem(log->s, log->len, signs[i], strlen(signs[i])))
 			return true;
-	return status >= KILLED || fs_free_bytes(mk->wt->dir) < (1 << 20);
+	return status >= KILLED || (free_bytes >= 0 && free_bytes < (1 << 20));
 }
 
 static bool conclude(struct maker *mk, int status, struct made *out, struct err *err)
