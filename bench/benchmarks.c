@@ -5,7 +5,9 @@
 #include <string.h>
 
 static const struct bench *const benchmarks[] = {
+	&bench_compaction,
 	&bench_fault,
+	&bench_khugepaged,
 };
 
 const struct bench *benchmark_at(size_t i)

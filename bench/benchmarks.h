@@ -6,7 +6,9 @@
 
 #include "bench/bench.h"
 
+extern const struct bench bench_compaction;
 extern const struct bench bench_fault;
+extern const struct bench bench_khugepaged;
 
 /* NULL when there is none of that name. */
 const struct bench *benchmark_find(const char *name);

@@ -86,6 +86,17 @@ bool thp_allow_only(struct knobs *knobs, const char *folio, struct err *err)
 	return knob_set(knobs, THP_DIR "/enabled", top, err);
 }
 
+bool thp_pmd_by_madvise(struct knobs *knobs, struct err *err)
+{
+	static const char pmd[] = THP_DIR "/hugepages-2048kB/enabled";
+	bool found = false;
+
+	return set_sizes(knobs, 0, &found, err) &&
+	       (!fs_exists(pmd) || knob_set(knobs, pmd, "inherit", err)) &&
+	       knob_set(knobs, THP_DIR "/enabled", "madvise", err) &&
+	       knob_set(knobs, THP_DIR "/defrag", "madvise", err);
+}
+
 bool thp_max_ptes_none(struct knobs *knobs, const char *value, struct err *err)
 {
 	if (!strcmp(value, "inherit"))

@@ -16,6 +16,8 @@
  * such as "16K" only that one, always, every other never. Kernels before 6.8 know only "2M".
  */
 bool thp_allow_only(struct knobs *knobs, const char *folio, struct err *err) _must_check;
+/* Only PMD-sized folios, and only where madvise(MADV_HUGEPAGE) asks, with direct compaction there. */
+bool thp_pmd_by_madvise(struct knobs *knobs, struct err *err) _must_check;
 /* "inherit", or a number for khugepaged/max_ptes_none. */
 bool thp_max_ptes_none(struct knobs *knobs, const char *value, struct err *err) _must_check;
 
