@@ -138,11 +138,12 @@ static int serve_settings(const char *config, bool once)
 	CLEANUP(settings_release) struct settings settings = {0};
 	struct bisector bisector = {.settings = &settings};
 	struct err err = {0};
-	bool fine = settings_load(config, &settings, &err);
+	bool fine;
 
+	repo_init();
+	fine = settings_load(config, &settings, &err);
 	if (fine) {
 		catch_signals();
-		repo_init();
 		fine = run(&bisector, once, &err);
 		suites_release(&bisector.suites);
 	}
