@@ -13,7 +13,8 @@
 #include "reports/spool.h"
 
 enum {
-	MOST_TRIES = 30
+	MOST_TRIES = 30,     /* over a day */
+	MOST_FIRM_TRIES = 5, /* of what a wait alone hardly mends */
 };
 
 static bool check_list(const struct conf *conf, const char *key, struct err *err)
@@ -242,7 +243,7 @@ bool delivery_settle(struct delivery *d, struct db *db, struct err *err)
 		ok = outbox_sent(db, debt->id, err);
 	else if (debt->outcome == SMTP_UNSURE)
 		ok = outbox_unsure(db, debt->id, debt->why.msg, err);
-	else if (debt->tries >= MOST_TRIES)
+	else if (debt->tries >= (debt->why.kind == ERR_USAGE ? MOST_FIRM_TRIES : MOST_TRIES))
 		ok = outbox_refuse(db, debt->id, debt->why.msg, err);
 	else
 		ok = outbox_defer(db, debt->id, delivery_backoff_s(debt->tries), debt->why.msg,

@@ -3,6 +3,7 @@
 #include "reports/number.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct scale {
@@ -43,10 +44,19 @@ static const struct scale *scale_of(double value, const char *unit)
 	return scale;
 }
 
+/* To four digits, so that 99.999 is known to be as wide as 100.0. */
+static double rounded(double v)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.3e", v);
+	return strtod(text, NULL);
+}
+
 /* Four digits, without an exponent while that is readable. */
 static void add_digits(struct str *out, double v)
 {
-	double size = fabs(v);
+	double size = rounded(fabs(v));
 	int before = size >= 1 ? (int)floor(log10(size)) + 1 : 1;
 
 	if (size >= 1e7 || (size > 0 && size < 1e-4))
@@ -80,6 +90,8 @@ void number_add_pct(struct str *out, double pct)
 		str_addc(out, '-');
 	else if (pct >= 900)
 		str_addf(out, "x %.*f", pct < 9900 ? 1 : 0, 1 + pct / 100);
+	else if (fabs(pct) < 0.005)
+		str_add(out, "0.00 %");
 	else
 		str_addf(out, "%+.*f %%", fabs(pct) < 0.1 ? 2 : 1, pct);
 }

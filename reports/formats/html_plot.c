@@ -76,6 +76,16 @@ static void add_hypotheses(struct plot *plot, const struct report_facts *facts, 
 	}
 }
 
+/* After a rebase the new base as a whole is a hypothesis of its own. */
+static bool is_hypothesis(const struct report_facts *facts, int64_t commit)
+{
+	for (size_t i = 0; i < facts->n_hypotheses; i++)
+		if (facts->hypotheses[i].commit == commit &&
+		    !strcmp(facts->hypotheses[i].kind, "commit"))
+			return true;
+	return false;
+}
+
 static bool has_revert(const struct report_facts *facts)
 {
 	for (size_t i = 0; i < facts->n_boots; i++)
@@ -91,7 +101,8 @@ static void lay_out(struct plot *plot, const struct report_facts *facts)
 	if (facts->good.id != facts->base.id)
 		add_column(plot, &facts->good, "good");
 	add_hypotheses(plot, facts, "dropped");
-	add_column(plot, &facts->base, "base");
+	if (!is_hypothesis(facts, facts->base.id))
+		add_column(plot, &facts->base, "base");
 	add_hypotheses(plot, facts, "commit");
 	for (size_t i = plot->culprit; i < plot->n; i++)
 		plot->v[i].after = true;
