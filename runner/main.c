@@ -61,9 +61,9 @@ static int run(const struct options *o)
 	struct err err = {0};
 	bool ok;
 
+	repo_init();
 	if (!settings_load(o->config, &settings, &err))
 		return failed(&err);
-	repo_init();
 	if (o->follow) {
 		ok = follow(&settings, o->follow, &err);
 	} else if (o->job) {
