@@ -26,8 +26,8 @@ static void free_list(struct curl_slist **list)
 struct letter {
 	const struct str *text;
 	size_t sent;
-	bool begun;	    /* libcurl asks for text only after the server's 354 */
-	struct str *answer; /* the server's last line */
+	bool begun;	     /* libcurl asks for text only after the server's 354 */
+	struct str *refusal; /* the server's last 4xx or 5xx line */
 };
 
 static size_t give_text(char *out, size_t size, size_t n, void *arg)
@@ -46,9 +46,12 @@ static size_t take_answer(char *line, size_t size, size_t n, void *arg)
 {
 	struct letter *letter = arg;
 
-	str_clear(letter->answer);
-	str_add_utf8(letter->answer, line, size * n);
-	for (char *p = letter->answer->s; *p; p++)
+	/* After a refusal libcurl says QUIT, and that is answered well. */
+	if (!n || (line[0] != '4' && line[0] != '5'))
+		return size * n;
+	str_clear(letter->refusal);
+	str_add_utf8(letter->refusal, line, size * n);
+	for (char *p = letter->refusal->s; *p; p++)
 		if ((unsigned char)*p < ' ')
 			*p = ' ';
 	return size * n;
@@ -202,7 +205,8 @@ static enum smtp_outcome judge(CURL *curl, CURLcode code, const struct letter *l
 	if (!code)
 		return SMTP_SENT;
 	if (reply >= 400)
-		err_set(err, ERR_FAILED, "refused: %s", str_trim(letter->answer->s));
+		err_set(err, reply >= 500 ? ERR_USAGE : ERR_FAILED, "refused: %s",
+			str_trim(letter->refusal->s));
 	else
 		err_set(err, code == CURLE_OPERATION_TIMEDOUT ? ERR_TIMEOUT : ERR_FAILED, "%s",
 			reason);
@@ -232,8 +236,8 @@ enum smtp_outcome smtp_send(const struct smtp_server *server, const char *from,
 {
 	CLEANUP(free_list) struct curl_slist *list = NULL;
 	CLEANUP(wipe) struct str password = str_new();
-	AUTO_STR answer = str_new();
-	struct letter letter = {.text = message, .answer = &answer};
+	AUTO_STR refusal = str_new();
+	struct letter letter = {.text = message, .refusal = &refusal};
 	AUTO_FREE char *shown = str_hide_password(server->url);
 	/* Last, so that it goes first: its end says QUIT and still reports the answer. */
 	CLEANUP(free_handle) CURL *curl = curl_easy_init();

@@ -21,7 +21,8 @@ enum smtp_outcome {
 	SMTP_UNSURE,  /* the connection broke after DATA began: nobody knows */
 };
 
-/* message: the full RFC 5322 text with CRLF line ends. err is filled unless SMTP_SENT. */
+/* message: the full RFC 5322 text with CRLF line ends. err is filled unless SMTP_SENT; ERR_USAGE
+ * when trying again as it is will hardly help (5xx, settings). */
 enum smtp_outcome smtp_send(const struct smtp_server *server, const char *from,
 			    const struct strs *to, const struct str *message,
 			    struct err *err) _must_check;
