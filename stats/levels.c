@@ -13,6 +13,9 @@
 
 /* Log likelihood behind the best at which a split or a sigma no longer counts. */
 static const double far_behind = 22.0;
+/* A number this many broad deviations out is a broken boot: further out tells no more, else one
+ * such number would make all the others look alike. */
+static const double far_out = 4.0;
 /* Half width of a window in posterior deviations of its level: leaves out 1e-10. */
 static const double window_sds = 6.5;
 /* Spacing of level points in posterior deviations of the level; the unit test against brute force
@@ -103,10 +106,12 @@ void moment_mix(struct moment *into, double a, const struct moment *from, double
 double levels_log_noise(double z, double outlier, double outlier_scale)
 {
 	double zz = 0.5 * z * z;
-	double broad, share;
+	double broad, share, end = far_out * outlier_scale;
 
 	if (outlier <= 0.0)
 		return -zz;
+	if (fabs(z) > end)
+		zz = 0.5 * end * end;
 	broad = zz / (outlier_scale * outlier_scale);
 	share = outlier / outlier_scale;
 	if (zz - broad > 40.0)

@@ -6,7 +6,8 @@
  * The bisection's posterior: which commit brought the shift, given one number per boot.
  *
  *   y = level0 + side * shift + noise;  y is log(value + floor), signed so that larger is worse
- *   noise: (1 - outlier) N(0, sigma) + outlier N(0, outlier_scale * sigma)
+ *   noise: (1 - outlier) N(0, sigma) + outlier N(0, outlier_scale * sigma), level beyond 4 broad
+ *   deviations
  *   sigma^2 ~ scaled inverse chi^2 (sd, df);  level0 ~ N(level, level_sd) or flat
  *   shift ~ log-uniform on [min_effect / 2, max_effect]; 0 under hypothesis 0
  *

@@ -59,9 +59,9 @@ struct search_state {
 };
 
 /*
- * set has room for all hypotheses and receives them by falling mass: the one culprit, or the
- * smallest set with mass >= 0.9 (never hypothesis 0 alone: that is SEARCH_NONE at `stop` only;
- * when "no culprit" belongs to the set it is listed as hypothesis 0).
+ * set has room for all hypotheses and receives them by falling mass: the one culprit, hypothesis 0
+ * for SEARCH_NONE, else the smallest set with mass >= 0.9. Such a set may contain hypothesis 0, or
+ * be it alone when the budget ended before `stop` was reached. A stop <= 0.5 makes no sense.
  */
 struct search_state select_verdict(const struct posterior *post, const struct sides *sides,
 				   const bool *testable, double stop, size_t boots, size_t budget,

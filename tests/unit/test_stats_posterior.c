@@ -5,17 +5,18 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "stats/levels.h"
 #include "stats/posterior.h"
 #include "stats/rng.h"
 
-enum { N = 8, MAX_BOOTS = 64 };
+enum {
+	N = 8,
+	MAX_BOOTS = 64
+};
 
 /* Nodes 0 .. n - 1 in a row; hypothesis h > 0: node h brought it; node 0 is always before. */
 static void chain(struct sides *sides, size_t n)
@@ -51,7 +52,11 @@ static void node_logs(const struct brute *b, double level, double sigma, double 
 static void brute_sums(const struct brute *b, double lo, double hi, double s_lo, double s_hi,
 		       double *sum)
 {
-	enum { SIGMAS = 60, LEVELS = 240, SHIFTS = 400 };
+	enum {
+		SIGMAS = 40,
+		LEVELS = 120,
+		SHIFTS = 200
+	};
 	double d_lo = log(b->prior->min_effect / 2.0), d_hi = log(b->prior->max_effect);
 	double e0[N], e1[N];
 
@@ -106,11 +111,6 @@ static void against_brute(const struct posterior_obs *obs, size_t n_obs,
 	}
 	chain(&sides, N);
 	posterior_init(&post, &sides, prior_mass, obs, n_obs, prior);
-	for (int h = 0; h < N; h++) {
-		if (getenv("VERBOSE"))
-			print_message("h %d brute %.6f grid %.6f\n", h, mass[h] / total,
-				      post.mass[h]);
-	}
 	for (int h = 0; h < N; h++)
 		assert_true(fabs(post.mass[h] - mass[h] / total) < 1e-3);
 }
@@ -185,13 +185,167 @@ static void test_brute_null(void **state)
 	against_brute(obs, draw(obs, 5, N, 0.0, boots), &prior, -6.0, 6.0, log(0.15), log(8.0));
 }
 
+/* One evaluation of a chain with an even prior; the null has 0.2. */
+static void evaluate(struct posterior *post, struct sides *sides, size_t nodes,
+		     const struct posterior_obs *obs, size_t n_obs,
+		     const struct posterior_prior *prior)
+{
+	AUTO_FREE double *mass = xcalloc(nodes, sizeof(*mass));
+
+	for (size_t h = 0; h < nodes; h++)
+		mass[h] = h == 0 ? 0.2 : 0.8 / (double)(nodes - 1);
+	chain(sides, nodes);
+	posterior_init(post, sides, mass, obs, n_obs, prior);
+}
+
+static void assert_sane(const struct posterior *post)
+{
+	double total = 0.0;
+
+	for (size_t h = 0; h < post->hypotheses; h++) {
+		assert_true(isfinite(post->mass[h]) && post->mass[h] >= 0.0);
+		total += post->mass[h];
+	}
+	assert_true(fabs(total - 1.0) < 1e-9);
+	assert_true(isfinite(post->log_evidence));
+	assert_true(isfinite(post->sigma) && post->sigma > 0.0);
+	assert_true(isfinite(post->shift) && post->shift > 0.0);
+}
+
+static void test_no_boots(void **state)
+{
+	struct posterior_prior prior;
+	CLEANUP(sides_release) struct sides sides;
+	CLEANUP(posterior_release) struct posterior post;
+
+	(void)state;
+	posterior_prior_init(&prior, 0.02);
+	evaluate(&post, &sides, 4, NULL, 0, &prior);
+	assert_sane(&post);
+	assert_true(fabs(post.mass[0] - 0.2) < 1e-12);
+	assert_true(isinf(post.level0_sd));
+}
+
+static void test_one_suspect(void **state)
+{
+	static const struct posterior_obs obs[] = {{0, 10.0, 0},  {1, 10.5, 0}, {0, 10.02, 0},
+						   {1, 10.48, 0}, {0, 9.99, 0}, {1, 10.51, 0}};
+	struct posterior_prior prior;
+	CLEANUP(sides_release) struct sides sides;
+	CLEANUP(posterior_release) struct posterior post;
+
+	(void)state;
+	posterior_prior_init(&prior, 0.02);
+	prior.noise = (struct sd_prior){0.02, 10.0};
+	evaluate(&post, &sides, 2, obs, ARRAY_SIZE(obs), &prior);
+	assert_sane(&post);
+	assert_true(post.mass[1] > 0.999);
+	assert_true(fabs(post.level0 - 10.003) < 0.02);
+	assert_true(fabs(post.shift - 0.493) < 0.03);
+	assert_true(fabs(post.level1 - post.level0 - post.shift) < 1e-6);
+}
+
+/* Boots on one side only say nothing about where the culprit is. */
+static void test_one_sided(void **state)
+{
+	static const struct posterior_obs obs[] = {{0, 1.0, 0}, {0, 1.1, 0}, {0, 0.9, 0}};
+	struct posterior_prior prior;
+
+	(void)state;
+	posterior_prior_init(&prior, 0.02);
+	for (int side = 0; side < 2; side++) {
+		struct posterior_obs o[ARRAY_SIZE(obs)];
+		CLEANUP(sides_release) struct sides sides;
+		CLEANUP(posterior_release) struct posterior post;
+
+		memcpy(o, obs, sizeof(o));
+		for (size_t i = 0; i < ARRAY_SIZE(o); i++)
+			o[i].node = side ? 5 : 0;
+		evaluate(&post, &sides, 6, o, ARRAY_SIZE(o), &prior);
+		assert_sane(&post);
+		for (int h = 1; h < 6; h++)
+			assert_true(fabs(post.mass[h] - 0.16) < 1e-6);
+	}
+}
+
+static void test_wild_numbers(void **state)
+{
+	static const double wild[] = {1e6, -1e6, 50.0, 5e3};
+	struct posterior_prior prior;
+
+	(void)state;
+	posterior_prior_init(&prior, 0.02);
+	for (size_t k = 0; k < ARRAY_SIZE(wild); k++) {
+		struct posterior_obs obs[13];
+		CLEANUP(sides_release) struct sides sides;
+		CLEANUP(posterior_release) struct posterior post;
+
+		for (size_t i = 0; i < 12; i++)
+			obs[i] = (struct posterior_obs){
+				i < 5	? 0
+				: i < 7 ? 2
+					: 4,
+				3.0 + 0.01 * (double)(i % 3) + (i < 7 ? 0.0 : 0.4), 0};
+		obs[12] = (struct posterior_obs){2, wild[k], 0};
+		prior.noise = (struct sd_prior){0.02, 8.0};
+		evaluate(&post, &sides, 5, obs, ARRAY_SIZE(obs), &prior);
+		assert_sane(&post);
+		assert_true(post.mass[3] + post.mass[4] > 0.9);
+	}
+}
+
+static void test_no_spread(void **state)
+{
+	struct posterior_obs obs[10];
+	struct posterior_prior prior;
+	CLEANUP(sides_release) struct sides sides;
+	CLEANUP(posterior_release) struct posterior post;
+
+	(void)state;
+	posterior_prior_init(&prior, 0.02);
+	for (size_t i = 0; i < 10; i++)
+		obs[i] = (struct posterior_obs){i < 5 ? 0 : 3, i < 5 ? 2.0 : 2.3, 0};
+	evaluate(&post, &sides, 4, obs, 10, &prior);
+	assert_sane(&post);
+	assert_true(post.mass[0] < 0.01);
+	assert_true(fabs(post.mass[1] - post.mass[3]) < 1e-9);
+}
+
+/* The order of boots and a common offset change nothing. */
+static void test_invariance(void **state)
+{
+	static const size_t boots[N] = {3, 1, 2, 0, 2, 1, 0, 3};
+	struct posterior_obs obs[MAX_BOOTS], moved[MAX_BOOTS];
+	struct posterior_prior prior;
+	size_t n = draw(obs, 21, 4, 2.0, boots);
+	CLEANUP(sides_release) struct sides sides_a;
+	CLEANUP(sides_release) struct sides sides_b;
+	struct rng rng;
+	CLEANUP(posterior_release) struct posterior a;
+	CLEANUP(posterior_release) struct posterior b;
+
+	(void)state;
+	rng_seed(&rng, 4);
+	memcpy(moved, obs, sizeof(moved));
+	rng_shuffle(&rng, moved, n, sizeof(*moved));
+	for (size_t i = 0; i < n; i++)
+		moved[i].y += 20.0;
+	posterior_prior_init(&prior, 0.5);
+	evaluate(&a, &sides_a, N, obs, n, &prior);
+	evaluate(&b, &sides_b, N, moved, n, &prior);
+	for (int h = 0; h < N; h++)
+		assert_true(fabs(a.mass[h] - b.mass[h]) < 1e-6);
+	assert_true(fabs(b.level0 - a.level0 - 20.0) < 1e-6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_brute_blind),
-		cmocka_unit_test(test_brute_history),
-		cmocka_unit_test(test_brute_outlier),
-		cmocka_unit_test(test_brute_null),
+		cmocka_unit_test(test_brute_blind),   cmocka_unit_test(test_brute_history),
+		cmocka_unit_test(test_brute_outlier), cmocka_unit_test(test_brute_null),
+		cmocka_unit_test(test_no_boots),      cmocka_unit_test(test_one_suspect),
+		cmocka_unit_test(test_one_sided),     cmocka_unit_test(test_wild_numbers),
+		cmocka_unit_test(test_no_spread),     cmocka_unit_test(test_invariance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
