@@ -162,7 +162,7 @@ static bool follow_branches(struct follow *f, const struct strs *branches, struc
 
 bool follow_tree(const struct settings *settings, struct db *db, const char *tree, struct err *err)
 {
-	AUTO_FREE char *dir = settings_path(settings, "repo");
+	AUTO_FREE char *dir = settings_path(settings, "repo.git");
 	CLEANUP(repo_free_ptr) struct repo *repo = NULL;
 	struct follow f = {
 		.db = db,

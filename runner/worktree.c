@@ -142,7 +142,7 @@ static bool config_changes(const char *repo_dir, const char *from, const char *t
 
 bool worktree_switch(struct worktree *wt, const char *tree_oid, struct err *err)
 {
-	AUTO_FREE char *repo_dir = settings_path(wt->worker->settings, "repo");
+	AUTO_FREE char *repo_dir = settings_path(wt->worker->settings, "repo.git");
 	AUTO_FREE char *dot_config = xasprintf("%s/.config", wt->tree);
 	char from[REPO_OID_SIZE], config_hash[HASH_HEX_SIZE];
 	struct checkout c = {.repo_dir = repo_dir, .to = tree_oid, .dir = wt->tree};

@@ -126,14 +126,14 @@ is 'its patches are known ones' \
 	"$(sql "select count(*) from patches where id > (select max(c.patch) from snapshot_commits sc join commits c on c.id = sc.commit
 		join snapshots s on s.id = sc.snapshot where s.seq = 1 and c.subject like 'mm:%')
 		and subject like 'mm:%' and lineage is null")" 0
-ok 'the old head is still in the repository' git -c safe.directory='*' -C "$dir/state/repo" cat-file -e \
+ok 'the old head is still in the repository' git -c safe.directory='*' -C "$dir/state/repo.git" cat-file -e \
 	"$(sql "select c.oid from snapshots s join commits c on c.id = s.head where s.seq = 1")"
 
 # A fresh database, the same cache -----------------------------------------------------------------------
 before=$(sql "select string_agg(content_hash, ' ' order by content_hash) from images i
 	join builds b on b.image = i.id")
 dropdb --force "$PGDATABASE" && createdb -T mmperf_template "$PGDATABASE"
-old=$(git -c safe.directory='*' -C "$dir/state/repo" rev-parse refs/mmperf/snapshots/test/main/1)
+old=$(git -c safe.directory='*' -C "$dir/state/repo.git" rev-parse refs/mmperf/snapshots/test/main/1)
 git -C "$tree" checkout -q --detach "$old"
 git -C "$tree" branch -qf main "$old"
 git -C "$tree" branch -qf base "$old~8"
