@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "stats/levels.h"
+#include "stats/offsets.h"
 
 void posterior_prior_init(struct posterior_prior *prior, double min_effect)
 {
@@ -23,7 +24,9 @@ void posterior_prior_init(struct posterior_prior *prior, double min_effect)
 struct problem {
 	double origin; /* taken off all numbers: levels are small beside their spread then */
 	double *y;
-	size_t *group;	  /* per boot */
+	size_t *group; /* per boot */
+	size_t *machine;
+	size_t machines;  /* distinct ones, numbered from 0 */
 	bool *booted;	  /* per node */
 	size_t *group_of; /* per node; only where booted */
 	size_t *class_of; /* per hypothesis */
@@ -36,6 +39,7 @@ static void problem_release(struct problem *p)
 {
 	free(p->y);
 	free(p->group);
+	free(p->machine);
 	free(p->booted);
 	free(p->group_of);
 	free(p->class_of);
@@ -57,6 +61,26 @@ static void number_groups(struct problem *p, const struct posterior_obs *obs, si
 	}
 }
 
+/* By rising number, so that the order of the boots does not matter. */
+static void number_machines(struct problem *p, const struct posterior_obs *obs, size_t n_obs)
+{
+	size_t largest = 0;
+	AUTO_FREE bool *seen = NULL;
+	AUTO_FREE size_t *number = NULL;
+
+	for (size_t i = 0; i < n_obs; i++)
+		largest = obs[i].machine > largest ? obs[i].machine : largest;
+	seen = xcalloc(largest + 1, sizeof(*seen));
+	number = xcalloc(largest + 1, sizeof(*number));
+	for (size_t i = 0; i < n_obs; i++)
+		seen[obs[i].machine] = true;
+	for (size_t m = 0; m <= largest; m++)
+		if (seen[m])
+			number[m] = p->machines++;
+	for (size_t i = 0; i < n_obs; i++)
+		p->machine[i] = number[obs[i].machine];
+}
+
 static void fill_after(struct problem *p, const struct sides *sides)
 {
 	p->after = xcalloc(p->classes * p->groups, sizeof(*p->after));
@@ -73,11 +97,13 @@ static void problem_init(struct problem *p, const struct sides *sides,
 	*p = (struct problem){
 		.y = xcalloc(n_obs, sizeof(*p->y)),
 		.group = xcalloc(n_obs, sizeof(*p->group)),
+		.machine = xcalloc(n_obs, sizeof(*p->machine)),
 		.booted = xcalloc(sides->nodes, sizeof(*p->booted)),
 		.group_of = xcalloc(sides->nodes, sizeof(*p->group_of)),
 		.class_of = xcalloc(sides->hypotheses, sizeof(*p->class_of)),
 	};
 	number_groups(p, obs, n_obs);
+	number_machines(p, obs, n_obs);
 	if (n_obs)
 		p->origin = estimate_median(p->y, n_obs);
 	for (size_t i = 0; i < n_obs; i++)
@@ -143,18 +169,100 @@ static void set_moments(struct posterior *post, const struct problem *p)
 	post->shift_sd = sqrt(given.shift.var);
 }
 
-static void evaluate(struct posterior *post, struct problem *p, const double *prior_mass,
-		     const struct posterior_prior *prior)
+/* All splits, as if machine m had the given offset (NULL: none has one). */
+static void fit_given(const struct posterior *post, const struct problem *p, const double *offset,
+		      const struct posterior_prior *prior, struct levels_fit *fit)
 {
+	AUTO_FREE double *y = xcalloc(post->boots, sizeof(*y));
 	struct levels_boots boots = {
-		.n = post->boots, .y = p->y, .group = p->group, .groups = p->groups};
-	struct posterior_prior moved = *prior;
+		.n = post->boots, .y = y, .group = p->group, .groups = p->groups};
 
-	moved.level -= p->origin;
-	levels_fit(&boots, p->after, p->classes, &moved, p->fit);
+	for (size_t i = 0; i < post->boots; i++)
+		y[i] = p->y[i] - (offset ? offset[p->machine[i]] : 0.0);
+	levels_fit(&boots, p->after, p->classes, prior, fit);
+}
+
+/* Adds exp(log_weight) x from to a fit that is such a sum already. */
+static void sum_fit(struct levels_fit *into, const struct levels_fit *from, double log_weight)
+{
+	double log_z = from->log_evidence + log_weight;
+	double top = fmax(into->log_evidence, log_z);
+
+	add_fit(into, exp(into->log_evidence - top), from, exp(log_z - top));
+	into->log_evidence = top + log(exp(into->log_evidence - top) + exp(log_z - top));
+}
+
+static void conclude(struct posterior *post, const struct problem *p, const double *prior_mass)
+{
 	set_masses(post, p, prior_mass);
 	set_moments(post, p);
 	sides_mass(post->sides, post->mass, post->after);
+}
+
+static void place_offsets(const struct posterior *post, const struct problem *p, double machine_sd,
+			  const struct posterior_obs *obs, double *point, double *log_weight)
+{
+	AUTO_FREE double *after = xcalloc(post->boots, sizeof(*after));
+	struct offsets_boots boots = {
+		.n = post->boots,
+		.y = p->y,
+		.after = after,
+		.machine = p->machine,
+		.machines = p->machines,
+		.sigma = post->sigma,
+		.machine_sd = machine_sd,
+	};
+
+	for (size_t i = 0; i < post->boots; i++)
+		after[i] = post->after[obs[i].node];
+	offsets_points(&boots, point, log_weight);
+}
+
+static void centre_of(const double *point, size_t machines, double *centre)
+{
+	for (size_t m = 0; m < machines; m++) {
+		centre[m] = 0.0;
+		for (size_t k = 0; k < OFFSETS_POINTS; k++)
+			centre[m] += point[k * machines + m] / OFFSETS_POINTS;
+	}
+}
+
+/* Two looks at where the offsets may lie, the second from what the first made of the boots; then
+ * the sum over the points. */
+static void integrate_offsets(struct posterior *post, struct problem *p, const double *prior_mass,
+			      const struct posterior_obs *obs, const struct posterior_prior *prior)
+{
+	AUTO_FREE double *point = xcalloc(OFFSETS_POINTS * p->machines, sizeof(*point));
+	AUTO_FREE double *centre = xcalloc(p->machines, sizeof(*centre));
+	AUTO_FREE struct levels_fit *fit = xcalloc(p->classes, sizeof(*fit));
+	double log_weight[OFFSETS_POINTS];
+
+	for (int look = 0; look < 2; look++) {
+		fit_given(post, p, look ? centre : NULL, prior, p->fit);
+		conclude(post, p, prior_mass);
+		place_offsets(post, p, prior->machine_sd, obs, point, log_weight);
+		centre_of(point, p->machines, centre);
+	}
+	for (size_t c = 0; c < p->classes; c++)
+		p->fit[c] = (struct levels_fit){.log_evidence = -INFINITY};
+	for (size_t k = 0; k < OFFSETS_POINTS; k++) {
+		fit_given(post, p, point + k * p->machines, prior, fit);
+		for (size_t c = 0; c < p->classes; c++)
+			sum_fit(&p->fit[c], &fit[c], log_weight[k]);
+	}
+}
+
+static void evaluate(struct posterior *post, struct problem *p, const double *prior_mass,
+		     const struct posterior_obs *obs, const struct posterior_prior *prior)
+{
+	struct posterior_prior moved = *prior;
+
+	moved.level -= p->origin;
+	if (prior->machine_sd > 0.0 && p->machines > 1 && p->machines <= OFFSETS_MACHINES_MAX)
+		integrate_offsets(post, p, prior_mass, obs, &moved);
+	else
+		fit_given(post, p, NULL, &moved, p->fit);
+	conclude(post, p, prior_mass);
 }
 
 void posterior_init(struct posterior *post, const struct sides *sides, const double *prior_mass,
@@ -177,7 +285,7 @@ void posterior_init(struct posterior *post, const struct sides *sides, const dou
 	for (size_t i = 0; i < n_obs; i++)
 		post->boots_of[obs[i].node]++;
 	problem_init(&p, sides, obs, n_obs);
-	evaluate(post, &p, prior_mass, prior);
+	evaluate(post, &p, prior_mass, obs, prior);
 	for (size_t c = 0; c < p.classes; c++) {
 		p.fit[c].level0.mean += p.origin;
 		p.fit[c].level1.mean += p.origin;

@@ -63,7 +63,8 @@ struct posterior {
 
 /*
  * prior_mass has one number >= 0 per hypothesis (any scale, at least one > 0). Cost: boots x grid
- * plus distinct splits of the booted nodes x grid; the number of hypotheses hardly matters.
+ * plus distinct splits of the booted nodes x grid, 66 times that when several machines (at most
+ * 40) have offsets; the number of hypotheses hardly matters.
  * The result is a pure function of its arguments; the order of the boots does not matter. sides
  * must outlive post.
  */

@@ -338,6 +338,42 @@ static void test_invariance(void **state)
 	assert_true(fabs(b.level0 - a.level0 - 20.0) < 1e-6);
 }
 
+/* Offsets: learned when the machines share nodes, and no ground for blame when they do not. */
+static void test_machines(void **state)
+{
+	struct posterior_prior prior;
+	struct posterior_obs obs[16];
+	struct rng rng;
+	double found[2];
+
+	(void)state;
+	posterior_prior_init(&prior, 0.3);
+	prior.noise = (struct sd_prior){0.1, 30.0};
+	prior.machine_sd = 0.5;
+	for (int shared = 0; shared < 2; shared++) {
+		CLEANUP(sides_release) struct sides sides;
+		CLEANUP(posterior_release) struct posterior post;
+
+		rng_seed(&rng, 9);
+		for (size_t i = 0; i < 16; i++) {
+			size_t node = i < 8 ? 0 : 1;
+			size_t machine = shared ? i % 2 : node;
+
+			obs[i] = (struct posterior_obs){node,
+							(node ? 0.6 : 0.0) + (machine ? 0.4 : 0.0) +
+								0.1 * rng_normal(&rng),
+							machine};
+		}
+		evaluate(&post, &sides, 2, obs, 16, &prior);
+		assert_sane(&post);
+		found[shared] = post.mass[1];
+		if (shared)
+			assert_true(fabs(post.shift - 0.6) < 0.15);
+	}
+	assert_true(found[0] < 0.95);
+	assert_true(found[1] > 0.999);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,6 +382,7 @@ int main(void)
 		cmocka_unit_test(test_no_boots),      cmocka_unit_test(test_one_suspect),
 		cmocka_unit_test(test_one_sided),     cmocka_unit_test(test_wild_numbers),
 		cmocka_unit_test(test_no_spread),     cmocka_unit_test(test_invariance),
+		cmocka_unit_test(test_machines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
