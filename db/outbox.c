@@ -72,12 +72,11 @@ static bool take(const struct rows *rows, struct outbox_mail *mail, struct err *
 	};
 	const char *text = row_text(rows, 0, "recipients");
 	AUTO_JSON *list = NULL;
-	const json_t *item;
-	size_t i;
 
 	if (!js_parse(text, strlen(text), &list, err))
 		return false;
-	json_array_foreach(list, i, item) strs_push(&taken.recipients, json_string_value(item));
+	for (size_t i = 0; i < json_array_size(list); i++)
+		strs_push(&taken.recipients, json_string_value(json_array_get(list, i)));
 	*mail = taken;
 	taken = (struct outbox_mail){0};
 	return true;

@@ -109,7 +109,7 @@ static char *benchmark_line(const struct report *report)
 {
 	AUTO_STR out = str_new();
 
-	str_add(&out, "mmperf-");
+	str_add(&out, "./");
 	str_add(&out, report->primary ? report->primary->benchmark : report->facts.suite);
 	for (size_t i = 0; i < report->facts.params.n; i++) {
 		const char *param = report->facts.params.v[i], *value = strchr(param, '=');
@@ -142,7 +142,8 @@ static void by_hand(const struct report *report, struct strs *lines)
 		   facts->culprit.oid);
 	strs_push(lines, config.s);
 	strs_push(lines, "make -j$(nproc) bzImage");
-	strs_pushf(lines, "# boot it, then there:");
+	strs_push(lines,
+		  "# boot it; there, with the static program that mmperf builds in build/bench:");
 	strs_push(lines, run);
 }
 

@@ -76,6 +76,27 @@ static void add_head(struct str *out, const struct report *report)
 	str_add(out, "\n\n");
 }
 
+/* Facts with a dot in their name are settings of the kernel, dozens of them: the page has those. */
+static char *machine_facts(const struct strs *environment)
+{
+	AUTO_STR out = str_new();
+	size_t left = 0;
+
+	for (size_t i = 0; i < environment->n; i++) {
+		const char *fact = environment->v[i];
+
+		if (memchr(fact, '.', strcspn(fact, "="))) {
+			left++;
+			continue;
+		}
+		str_add(&out, out.len ? ", " : "");
+		escape_text(&out, fact);
+	}
+	if (left)
+		str_addf(&out, "%s%zu knobs (on the page)", out.len ? ", " : "", left);
+	return str_take(&out);
+}
+
 static char *joined(const struct strs *texts)
 {
 	AUTO_FREE char *all = strs_join(texts, ", ");
@@ -89,7 +110,7 @@ static void add_setup(struct str *out, const struct report *report)
 {
 	const struct report_facts *facts = &report->facts;
 	AUTO_FREE char *params = joined(&facts->params);
-	AUTO_FREE char *environment = joined(&facts->environment);
+	AUTO_FREE char *environment = machine_facts(&facts->environment);
 	AUTO_STR suite = str_new();
 	AUTO_STR recipe = str_new();
 	AUTO_STR toolchain = str_new();
