@@ -64,8 +64,9 @@ bool repo_walk(struct repo *repo, const char *from, const char *to, struct strs 
 	       struct err *err) _must_check;
 
 /* Equal to `git patch-id --stable` (2.39 and later) of `git diff-tree -p --full-index`; without
- * --full-index the ids of binary files would change as the repository grows. Empty text for
- * merges, roots and commits that change nothing. */
+ * --full-index the ids of binary files would change as the repository grows. (Known exception: a
+ * line that begins with a form feed may pull libgit2's hunks another way.) Empty text for merges,
+ * roots and commits that change nothing. */
 bool repo_patch_id(struct repo *repo, const char *oid, char hex[REPO_OID_SIZE],
 		   struct err *err) _must_check;
 /* Paths that differ between two trees (tree or commit oids). */
