@@ -38,7 +38,7 @@ bool state_make(const struct settings *settings, struct err *err)
 		pw = getpwnam(user);
 	if (!pw)
 		return true;
-	if (chown(settings->state_dir, pw->pw_uid, pw->pw_gid) || chmod(settings->state_dir, 02770))
+	if (chown(settings->state_dir, pw->pw_uid, pw->pw_gid) || chmod(settings->state_dir, 02771))
 		return err_sys(err, "cannot give %s to user %s", settings->state_dir, user);
 	return true;
 }
