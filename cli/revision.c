@@ -16,8 +16,9 @@ void revision_release(struct revision *revision)
 	*revision = (struct revision){0};
 }
 
-/* What git resolves: a followed branch's name becomes the ref under which its head is kept. */
-static bool to_git(struct session *session, const char *word, char **out, struct err *err)
+/* A followed branch, by the names that the database knows. */
+static bool add_branch(struct session *session, const char *word, struct strs *tried,
+		       struct err *err)
 {
 	size_t n = strcspn(word, "~^@:");
 	AUTO_FREE char *name = xstrndup(word, n), *tree = NULL, *branch = NULL;
@@ -26,25 +27,43 @@ static bool to_git(struct session *session, const char *word, char **out, struct
 
 	if (!session_db(session, &db, err) || !known_branch(db, name, &tree, &branch, &found, err))
 		return false;
-	*out = found ? xasprintf("refs/mmperf/heads/%s/%s%s", tree, branch, word + n)
-		     : xstrdup(word);
+	if (found)
+		strs_pushf(tried, "refs/mmperf/heads/%s/%s%s", tree, branch, word + n);
+	return true;
+}
+
+/* What the word may mean, in the order of trial. Bases of trees are fetched but not followed. */
+static bool meanings(struct session *session, const char *word, struct strs *tried, struct err *err)
+{
+	const struct settings *settings;
+	const struct strs *trees;
+
+	if (!session_settings(session, &settings, err) || !add_branch(session, word, tried, err))
+		return false;
+	trees = conf_names(settings->conf, "tree");
+	for (size_t i = 0; i < trees->n; i++)
+		strs_pushf(tried, "refs/mmperf/heads/%s/%s", trees->v[i], word);
+	strs_pushf(tried, "refs/mmperf/heads/%s", word);
+	strs_push(tried, word);
 	return true;
 }
 
 static bool resolve(struct session *session, const char *word, char oid[REPO_OID_SIZE],
 		    struct err *err)
 {
-	AUTO_FREE char *git = NULL;
+	AUTO_STRS tried = STRS_INIT;
 	struct repo *repo;
 
 	if (!*word || *word == '-')
 		return err_set(err, ERR_USAGE, "\"%s\" is no revision", word);
-	if (!to_git(session, word, &git, err) || !session_repo(session, &repo, err))
+	if (!meanings(session, word, &tried, err) || !session_repo(session, &repo, err))
 		return false;
-	if (repo_resolve(repo, git, oid, err))
-		return true;
-	if (err->kind != ERR_NOTFOUND)
-		return err_wrap(err, "revision %s", word);
+	for (size_t i = 0; i < tried.n; i++) {
+		if (repo_resolve(repo, tried.v[i], oid, err))
+			return true;
+		if (err->kind != ERR_NOTFOUND)
+			return err_wrap(err, "revision %s", word);
+	}
 	return err_set(err, ERR_NOTFOUND,
 		       "unknown revision \"%s\": neither a followed branch nor a commit that was "
 		       "fetched; `mmperf log` shows the heads",

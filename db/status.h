@@ -39,7 +39,7 @@ bool status_log(struct db *db, int64_t limit, const char *after, json_t **out,
 bool status_time(struct db *db, double ago_s, char **out, struct err *err) _must_check;
 
 /* True when nothing is queued, running, to be confirmed, searched, told or mailed, each branch's
- * head has its build, and nothing has ended in the last five seconds. */
+ * head has its build (when there is a machine class to boot it), and nothing has ended in the last five seconds. */
 bool status_idle(struct db *db, bool *idle, struct err *err) _must_check;
 /* Whether TREE/BRANCH has a snapshot. */
 bool status_followed(struct db *db, const char *tree, const char *branch, bool *yes,
