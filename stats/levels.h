@@ -44,7 +44,4 @@ struct levels_fit {
 void levels_fit(const struct levels_boots *boots, const bool *after, size_t n,
 		const struct posterior_prior *prior, struct levels_fit *fit);
 
-/* log of the noise density at z sigma, without the terms -log(sigma) - log(2 pi) / 2. */
-double levels_log_noise(double z, double outlier, double outlier_scale);
-
 #endif

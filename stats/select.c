@@ -59,8 +59,6 @@ double select_yardstick(size_t n, double d)
 	return log2((double)n) / select_capacity(0.5, d) + 11.0 / (d * d);
 }
 
-/* Boots still running ---------------------------------------------------------------------------- */
-
 enum {
 	PENDING_MAX = 3
 };
@@ -109,8 +107,6 @@ static size_t list_pending(const struct posterior *post, const size_t *pending, 
 			list[n++] = i;
 	return n;
 }
-
-/* The choice ------------------------------------------------------------------------------------- */
 
 /* Boots that an end should have before predictions mean anything: two tell a first spread, one is
  * enough when history knows the noise. */
@@ -211,8 +207,6 @@ struct select_choice select_next(const struct posterior *post, const bool *testa
 	choice.reason = why(post, &choice);
 	return choice;
 }
-
-/* The end ---------------------------------------------------------------------------------------- */
 
 struct heavy {
 	double mass;
