@@ -32,7 +32,9 @@
 static const struct bench_param params[] = {
 	{"threads", BENCH_TEXT, "auto", NULL,
 	 "numbers of threads, one after the other (1,3,5); auto = odd numbers to 4 x CPUs"},
-	{"size", BENCH_TEXT, "auto", NULL, "memory to fragment; auto = 80 % of what there is"},
+	{"memory", BENCH_TEXT, "all", NULL,
+	 "free memory to leave for the test; the rest becomes hugetlb ballast; or all"},
+	{"size", BENCH_TEXT, "auto", NULL, "memory to fragment; auto = 80 % of memory"},
 	{"file", BENCH_TEXT, "auto", NULL,
 	 "file whose pages fill the holes (made when absent), on a disk; auto = " DATA_FILE
 	 " when " DATA_DIR " is mounted; none = holes stay free"},
@@ -53,7 +55,7 @@ static const struct bench_metric metrics[] = {
 };
 
 static const struct bench_preset presets[] = {
-	{"guest", "threads=4 first=base", "small emulated guest, under 15 s"},
+	{"guest", "threads=2 first=base memory=208M size=128M", "small emulated guest, under 15 s"},
 	{0},
 };
 
@@ -293,17 +295,23 @@ static bool fault_phase(struct bench_run *run, struct step *step, struct worker 
 	return true;
 }
 
+static void flush_memory(void)
+{
+	struct err ignored;
+
+	sync();
+	(void)!fs_poke("/proc/sys/vm/drop_caches", "3", &ignored);
+	(void)!fs_poke("/proc/sys/vm/compact_memory", "1", &ignored);
+}
+
 static bool run_threads(struct bench_run *run, struct step *step, size_t n, struct totals *totals,
 			struct err *err)
 {
 	AUTO_FREE struct worker *workers = xcalloc(n, sizeof(*workers));
-	struct err ignored;
 	bool ok;
 
 	/* Every number of threads starts from clean caches and joined free memory. */
-	sync();
-	(void)!fs_poke("/proc/sys/vm/drop_caches", "3", &ignored);
-	(void)!fs_poke("/proc/sys/vm/compact_memory", "1", &ignored);
+	flush_memory();
 	pthread_barrier_init(&step->ready, NULL, (unsigned)n + 1);
 	pthread_barrier_init(&step->go, NULL, (unsigned)n + 1);
 	pthread_barrier_init(&step->end, NULL, (unsigned)n + 1);
@@ -368,7 +376,7 @@ static bool is_mounted(const char *dir)
 static bool settle(struct bench_run *run, struct err *err)
 {
 	AUTO_FREE char *threads = auto_threads();
-	long long bytes = (long long)sysconf(_SC_PHYS_PAGES) * (long long)PAGE / 10 * 8;
+	long long bytes = (long long)sysconf(_SC_PHYS_PAGES) * (long long)PAGE;
 	AUTO_FREE char *size = NULL;
 
 	if (!strcmp(bench_text(run, "threads"), "auto") &&
@@ -377,14 +385,43 @@ static bool settle(struct bench_run *run, struct err *err)
 	if (!strcmp(bench_text(run, "file"), "auto") &&
 	    !bench_run_set(run, "file", is_mounted(DATA_DIR) ? DATA_FILE : "none", err))
 		return false;
+	if (strcmp(bench_text(run, "memory"), "all") != 0 &&
+	    !str_to_bytes(bench_text(run, "memory"), &bytes))
+		return err_set(err, ERR_USAGE, "memory \"%s\" should be all or a size such as 4G",
+			       bench_text(run, "memory"));
 	/* Rounded, so that a kernel that is a page larger does not make another series. */
+	bytes = bytes / 10 * 8 / ROUND_TO * ROUND_TO;
 	if (strcmp(bench_text(run, "size"), "auto") != 0 &&
 	    !str_to_bytes(bench_text(run, "size"), &bytes))
 		return err_set(err, ERR_USAGE, "size \"%s\" should be auto or a size such as 512M",
 			       bench_text(run, "size"));
-	bytes = bytes / ROUND_TO * ROUND_TO;
 	size = xasprintf("%lldM", bytes >> 20);
 	return bench_run_set(run, "size", size, err);
+}
+
+/* Compaction is per zone: a memory cgroup would measure reclaim instead. */
+static bool set_ballast(struct bench_run *run, struct knobs *knobs, struct err *err)
+{
+	const char *memory = bench_text(run, "memory");
+	AUTO_STR info = str_new();
+	AUTO_FREE char *pages = NULL;
+	const char *line;
+	long long leave, spare;
+
+	if (!strcmp(memory, "all"))
+		return true;
+	flush_memory();
+	if (!str_to_bytes(memory, &leave) || !fs_read("/proc/meminfo", 65536, &info, err))
+		return false;
+	line = strstr(info.s, "MemFree:");
+	spare = (line ? strtoll(line + strlen("MemFree:"), NULL, 10) * 1024 : 0) - leave;
+	if (spare < 0)
+		return err_set(err, ERR_FAILED, "memory %s: only %lld MB are free", memory,
+			       (spare + leave) >> 20);
+	pages = xasprintf("%lld", spare / (long long)PMD_SIZE);
+	if (!knob_set(knobs, "/proc/sys/vm/nr_hugepages", pages, err))
+		return err_wrap(err, "ballast");
+	return true;
 }
 
 static bool prepare(struct bench_run *run, struct step *step, size_t size, struct knobs *knobs,
@@ -407,7 +444,7 @@ static bool prepare(struct bench_run *run, struct step *step, size_t size, struc
 		bench_log(run, "no file: holes stay free instead of being filled by page cache");
 	else if (!open_file(file, size / 4 + PMD_SIZE, &step->file, err))
 		return false;
-	return pages_view_open(&step->view, err);
+	return pages_view_open(&step->view, err) && set_ballast(run, knobs, err);
 }
 
 static bool run_list(struct bench_run *run, struct step *step, size_t size, struct err *err)
