@@ -538,6 +538,7 @@ static bool dispatch(struct collect *c, const char *line, size_t n, struct err *
 	return err_set(err, ERR_FAILED, "unknown type of line");
 }
 
+/* The parser's own message may quote the line, too: all of it becomes plain text. */
 static bool take_line(struct collect *c, const char *line, size_t n, struct err *err)
 {
 	AUTO_STR quoted = str_new();
@@ -545,11 +546,13 @@ static bool take_line(struct collect *c, const char *line, size_t n, struct err 
 
 	if (!n || dispatch(c, line, n, &inner))
 		return true;
+	str_add_utf8(&quoted, inner.msg, strlen(inner.msg));
+	str_add(&quoted, ": ");
 	str_add_utf8(&quoted, line, n < QUOTED_LENGTH ? n : QUOTED_LENGTH);
 	for (char *p = quoted.s; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = ' ';
-	return err_set(err, ERR_FAILED, "agent line: %s: %s", inner.msg, quoted.s);
+	return err_set(err, ERR_FAILED, "agent line: %s", quoted.s);
 }
 
 static bool feed(struct collect *c, const char *data, size_t n, struct err *err)

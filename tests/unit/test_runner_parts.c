@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Texts: consoles, build logs, series; archives; the CPU plan. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "base/repo.h"
+#include "runner/builder.h"
+#include "runner/console.h"
+#include "runner/host.h"
+#include "runner/initramfs.h"
+#include "runner/series.h"
+
+static void diagnosis_is(const char *text, const char *want, const char *want_line)
+{
+	AUTO_STR line = str_new();
+	const char *outcome = "none";
+
+	console_diagnose(text, strlen(text), &outcome, &line);
+	assert_string_equal(outcome, want);
+	assert_string_equal(line.s, want_line);
+}
+
+static void test_console(void **state _unused)
+{
+	AUTO_STR line = str_new();
+
+	diagnosis_is("[ 1.0] all well\n", "none", "");
+	diagnosis_is("a\n[ 1.0] Kernel panic - not syncing: x\r\nb\n", "panic",
+		     "[ 1.0] Kernel panic - not syncing: x");
+	diagnosis_is("[ 1] Oops: 0000\n[ 2] Kernel panic - not syncing: Fatal\n", "oops",
+		     "[ 1] Oops: 0000");
+	diagnosis_is("watchdog: BUG: soft lockup - CPU#1\n", "hang",
+		     "watchdog: BUG: soft lockup - CPU#1");
+	diagnosis_is("Oops:\x1b[31m\xff", "oops", "Oops: [31m\xef\xbf\xbd");
+	console_last_line("one\ntwo \r\n\n", 11, &line);
+	assert_string_equal(line.s, "two");
+}
+
+static void first_error_is(const char *log, const char *want)
+{
+	AUTO_STR line = str_new();
+
+	builder_first_error(log, strlen(log), &line);
+	assert_string_equal(line.s, want);
+}
+
+static void test_first_error(void **state _unused)
+{
+	first_error_is("  CC mm/a.o\nmm/a.c:3:1: error: expected ';'\nmake: *** [x] Error 1\n",
+		       "mm/a.c:3:1: error: expected ';'");
+	first_error_is("ld: mm/b.o: undefined reference to `f'\nmake: *** x\n",
+		       "ld: mm/b.o: undefined reference to `f'");
+	first_error_is("make: *** No rule\n", "make: *** No rule");
+	first_error_is("strange\n\n", "strange");
+	first_error_is("", "");
+}
+
+static void test_series(void **state _unused)
+{
+	struct tree_text texts[] = {
+		{"base", "Patch series \"no\"\nThis patch (of 9):"},
+		{"mm: a", "alone"},
+		{"mm: b", "Patch series \"B\", v2.\n\ntext\n\nThis patch (of 2):\n"},
+		{"mm-b-fix", "fix"},
+		{"mm: b2", "second"},
+		{"mm: c", "alone"},
+		{"mm: d", "Patch series \"D\".\n\nThis patch (of 3):\n"},
+		{"mm: e", "Patch series \"E\".\n\nThis patch (of 1000000):\n"},
+	};
+	static const int want[] = {0, 1, 2, 2, 2, 5, 6, 6};
+	int first[ARRAY_SIZE(texts)];
+
+	series_groups(texts, ARRAY_SIZE(texts), first);
+	assert_memory_equal(first, want, sizeof(want));
+}
+
+/* The system's cpio reads what we write. */
+static void test_initramfs(void **state _unused)
+{
+	AUTO_FREE char *path = xasprintf("/tmp/mmperf-cpio-%d", (int)getpid());
+	CLEANUP(proc_spec_release) struct proc_spec spec = {.timeout_s = 10};
+	CLEANUP(proc_result_release) struct proc_result result = {.out = str_new()};
+	CLEANUP(initramfs_release) struct initramfs fs;
+	struct err err;
+
+	initramfs_init(&fs);
+	initramfs_dir(&fs, "dev");
+	initramfs_file(&fs, "job.json", 0644, "12345", 5);
+	initramfs_file(&fs, "empty", 0600, "", 0);
+	initramfs_end(&fs);
+	assert_int_equal(fs.bytes.len % 512, 0);
+	assert_true(fs_write_atomic(path, fs.bytes.s, fs.bytes.len, 0600, &err));
+	strs_pushl(&spec.argv, "cpio", "-tv", "--quiet", "-F", path, NULL);
+	strs_push(&spec.env, "TZ=UTC0");
+	assert_true(proc_run(&spec, &result, &err));
+	unlink(path);
+	assert_int_equal(result.status, 0);
+	assert_non_null(strstr(result.out.s, "drwxr-xr-x"));
+	assert_non_null(strstr(result.out.s, "5 Jan  1  1970 job.json"));
+	assert_non_null(strstr(result.out.s, " empty"));
+}
+
+static struct settings settings_of(const char *text)
+{
+	AUTO_FREE char *path = xasprintf("/tmp/mmperf-conf-%d", (int)getpid());
+	struct settings settings;
+	struct err err;
+
+	assert_true(fs_write_atomic(path, text, strlen(text), 0600, &err));
+	if (!settings_load(path, &settings, &err))
+		fail_msg("%s", err.msg);
+	unlink(path);
+	return settings;
+}
+
+static void test_host_plan(void **state _unused)
+{
+	static const int cpus[] = {0, 1, 2, 3, 4, 5, 6, 7};
+	CLEANUP(settings_release)
+	struct settings settings = settings_of(
+		"[host]\nname = me\n"
+		"[machine \"a\"]\nclass = q\ndriver = qemu\ncpus = 4\n"
+		"[machine \"f\"]\nclass = f\ndriver = fake\n"
+		"[machine \"other\"]\nclass = q\ndriver = qemu\ncpus = 4\nhost = elsewhere\n");
+	CLEANUP(host_release) struct host wide = {0}, narrow = {0};
+
+	host_plan(&wide, &settings, cpus, 8);
+	assert_int_equal(wide.n, 2);
+	assert_false(wide.turns);
+	assert_string_equal(host_cpus_for(&wide, "a"), "4,5,6,7");
+	assert_string_equal(host_cpus_for(&wide, NULL), "0,1,2,3");
+	assert_null(host_cpus_for(&wide, "f"));
+	assert_true(host_keeps_busy(&wide, "a"));
+	assert_false(host_keeps_busy(&wide, "f"));
+	host_plan(&narrow, &settings, cpus, 5);
+	assert_true(narrow.turns);
+	assert_null(host_cpus_for(&narrow, "a"));
+}
+
+static void test_host_offer(void **state _unused)
+{
+	struct host turns = {.turns = true}, wide = {0};
+	struct host_load idle = {0}, builds = {.builds = 1}, boots = {.boots = 1};
+
+	assert_true(host_offer(&turns, &idle).build);
+	assert_true(host_offer(&turns, &idle).boot);
+	assert_false(host_offer(&turns, &builds).boot);
+	assert_false(host_offer(&turns, &boots).build);
+	assert_false(host_offer(&turns, &boots).boot);
+	assert_true(host_offer(&wide, &builds).boot);
+	assert_false(host_offer(&wide, &builds).build);
+	assert_true(host_offer(&wide, &boots).build);
+}
+
+static int begin(void **state _unused)
+{
+	repo_init();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_console),	  cmocka_unit_test(test_first_error),
+		cmocka_unit_test(test_series),	  cmocka_unit_test(test_initramfs),
+		cmocka_unit_test(test_host_plan), cmocka_unit_test(test_host_offer),
+	};
+
+	return cmocka_run_group_tests(tests, begin, NULL);
+}
