@@ -504,7 +504,8 @@ create table outbox (
 	sent_at timestamptz
 );
 
--- Wake-ups: one channel, the payload says what changed. -------------------------------------------
+-- Wake-ups: one channel, the payload says what changed. Per row, since a statement that changes nothing
+-- must wake nobody; equal notifications of one transaction are sent once. ------------------------
 
 create function notify_mmperf() returns trigger language plpgsql as $$
 begin
@@ -513,19 +514,19 @@ begin
 end $$;
 
 create trigger wake after insert or update on jobs
-	for each statement execute function notify_mmperf();
+	for each row execute function notify_mmperf();
 create trigger wake after insert on snapshots
-	for each statement execute function notify_mmperf();
+	for each row execute function notify_mmperf();
 create trigger wake after insert or update on requests
-	for each statement execute function notify_mmperf();
+	for each row execute function notify_mmperf();
 create trigger wake after insert or update on candidates
-	for each statement execute function notify_mmperf();
+	for each row execute function notify_mmperf();
 create trigger wake after insert or update on bisections
-	for each statement execute function notify_mmperf();
+	for each row execute function notify_mmperf();
 create trigger wake after insert or update on regressions
-	for each statement execute function notify_mmperf();
+	for each row execute function notify_mmperf();
 create trigger wake after insert or update on outbox
-	for each statement execute function notify_mmperf();
+	for each row execute function notify_mmperf();
 
 -- What deciding looks at: one row per boot and series, good boots only. ---------------------------
 
