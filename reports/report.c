@@ -101,7 +101,7 @@ static char *compare_command(const struct report *report)
 	AUTO_STR out = str_new();
 
 	str_addf(&out, "mmperf compare %.12s %.12s", facts->parent.oid, facts->culprit.oid);
-	add_word(&out, "--suite", facts->suite);
+	add_word(&out, "--bench", facts->suite);
 	return str_take(&out);
 }
 

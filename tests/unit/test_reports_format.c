@@ -154,7 +154,7 @@ static void text_says_it(void **state _unused)
 			"(100.0 ns -> 112.3 ns) on:\n");
 	assert_has(out, "\\r\\nBcc: victim@example.org\\u202e\")\n");
 	assert_lacks(out, "\nBcc:");
-	assert_has(out, "mmperf compare 00000369d035 0000048d159c --suite fault\n");
+	assert_has(out, "mmperf compare 00000369d035 0000048d159c --bench fault\n");
 	assert_has(out, "--bench fault --metric latency\n");
 	assert_has(out, "git fetch 'https://example.org/mm; rm -rf .' mm-unstable\n");
 	assert_has(out, "bare metal");
