@@ -55,7 +55,7 @@ static const struct bench_metric metrics[] = {
 };
 
 static const struct bench_preset presets[] = {
-	{"guest", "threads=2 first=base memory=208M size=128M", "small emulated guest, under 15 s"},
+	{"guest", "threads=2 first=base memory=224M size=160M", "small emulated guest, under 15 s"},
 	{0},
 };
 
