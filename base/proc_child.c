@@ -94,7 +94,7 @@ static bool plan_user(struct plan *plan, struct err *err)
 	pw = getpwnam(name);
 	if (!pw)
 		return err_set(err, ERR_FAILED,
-			       "no such user \"%s\": run `mmperf setup` or create it", name);
+			       "no such user \"%s\": run `deploy/setup` or create it", name);
 	plan->switch_user = true;
 	plan->uid = pw->pw_uid;
 	plan->gid = pw->pw_gid;

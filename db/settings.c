@@ -168,7 +168,7 @@ bool settings_open_db_raw(const struct settings *settings, const char *role,
 	else if (conninfo)
 		text = xstrdup(conninfo);
 	else
-		text = xasprintf("host=%s/pg/socket dbname=mmperf user=%s", settings->state_dir,
+		text = xasprintf("host=%s/pg/socket port=5432 dbname=mmperf user=%s", settings->state_dir,
 				 role ? role : "mmperf");
 	return db_open(text, application, db, err);
 }
