@@ -114,8 +114,9 @@ bool outbox_stale(struct db *db, struct outbox_mail *mail, bool *got, struct err
 bool outbox_next_s(struct db *db, double limit_s, double *seconds, struct err *err)
 {
 	static const char sql[] =
-		"select least($1::float8, greatest(0, extract(epoch from min(not_before) - now())))"
-		"::float8 as s from outbox where state = 'queued'";
+		"select greatest(0, least($1::float8, "
+		" coalesce(extract(epoch from min(not_before) - now()), $1::float8)))::float8 as s "
+		"from outbox where state = 'queued'"; /* greatest() alone would pass over a null */
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql, DBV(dbv_f64(limit_s)), DB_ONE, &rows, err))
