@@ -11,6 +11,20 @@
 #include "stats/compare.h"
 #include "stats/estimate.h"
 
+bool bisector_knows(const struct bisector *bisector, const struct bisector_memo *memo)
+{
+	for (size_t i = 0; i < BISECTOR_MEMOS && i < bisector->n_memos; i++)
+		if (bisector->memos[i].kind == memo->kind &&
+		    !memcmp(bisector->memos[i].key, memo->key, sizeof(memo->key)))
+			return true;
+	return false;
+}
+
+void bisector_remember(struct bisector *bisector, const struct bisector_memo *memo)
+{
+	bisector->memos[bisector->n_memos++ % BISECTOR_MEMOS] = *memo;
+}
+
 static bool admits(const struct conf *conf, const char *suite, const char *key, const char *value)
 {
 	const struct strs *list = conf_list(conf, "suite", suite, key);
@@ -96,6 +110,11 @@ bool bisector_tolerates(struct bisector *bisector, const struct err *err)
 		log_error("%s", err->msg);
 	memcpy(bisector->last_trouble, err->msg, sizeof(bisector->last_trouble));
 	return true;
+}
+
+double bisector_percent(const struct series *series, double effect)
+{
+	return 100 * expm1(better_sign(better_parse(series->direction)) * effect);
 }
 
 uint64_t bisector_seed(void)

@@ -4,7 +4,8 @@
 
 /*
  * What every part of the bisector works with. Each part looks at rows, and moves what can be moved
- * by one short transaction; it keeps nothing in memory, so it may be ended at any moment.
+ * by one short transaction; it keeps nothing in memory that it needs, so it may be ended at any
+ * moment.
  */
 
 #include "db/estimate.h"
@@ -12,12 +13,31 @@
 #include "db/settings.h"
 #include "db/suite.h"
 
+enum {
+	BISECTOR_MEMOS = 4096
+};
+
+/* What was found to be over and cannot change: saves looking again, and may be forgotten. */
+struct bisector_memo {
+	enum bisector_memo_kind {
+		MEMO_NONE,
+		MEMO_PLANNED,
+		MEMO_JUDGED
+	} kind;
+	int64_t key[4];
+};
+
 struct bisector {
 	struct db *db;
 	const struct settings *settings;
 	struct suites suites; /* latest version of each suite of the settings */
 	char last_trouble[1024];
+	struct bisector_memo memos[BISECTOR_MEMOS]; /* a ring */
+	size_t n_memos;				    /* ever made */
 };
+
+bool bisector_knows(const struct bisector *bisector, const struct bisector_memo *memo);
+void bisector_remember(struct bisector *bisector, const struct bisector_memo *memo);
 
 /* Ids of the suites that the settings give to a tree and class; the caller frees *ids. */
 size_t bisector_suites(const struct bisector *bisector, const char *tree, const char *class_name,
@@ -39,6 +59,10 @@ double bisector_min_effect(const struct bisector *bisector, const char *metric);
  * when the other things can go on (false: the database is gone).
  */
 bool bisector_tolerates(struct bisector *bisector, const struct err *err);
+
+/* A log ratio whose > 0 is worse, as the metric's own change in percent for a person: +41.9 for a
+ * longer time, -29.5 for a rate that fell. */
+double bisector_percent(const struct series *series, double effect);
 
 /* A new random seed, to be stored. */
 uint64_t bisector_seed(void);

@@ -75,14 +75,16 @@ static char *say(const struct confirming *c, const struct series *series,
 		return xasprintf("%s was not measured by %zu + %zu fresh boots", series->metric, n,
 				 m);
 	if (v->verdict == CONFIRM_CONFIRMED)
-		return xasprintf("%s is worse by %.1f %% [%.1f, %.1f] in %zu + %zu fresh boots "
+		return xasprintf("%s is worse: %+.1f %% [%+.1f, %+.1f] in %zu + %zu fresh boots "
 				 "(p %.2g, needed %.2g)",
-				 series->metric, 100 * expm1(v->effect), 100 * expm1(v->lo),
-				 100 * expm1(v->hi), n, m, v->p, v->p_needed);
-	return xasprintf("%s changed by %.1f %% [%.1f, %.1f] in %zu + %zu fresh boots: no change "
-			 "for the worse down to %.1f %%",
-			 series->metric, 100 * expm1(v->effect), 100 * expm1(v->lo),
-			 100 * expm1(v->hi), n, m, 100 * expm1(v->mde));
+				 series->metric, bisector_percent(series, v->effect),
+				 bisector_percent(series, v->lo), bisector_percent(series, v->hi),
+				 n, m, v->p, v->p_needed);
+	return xasprintf("%s: %+.1f %% [%+.1f, %+.1f] in %zu + %zu fresh boots: not worse, down to "
+			 "%+.1f %%",
+			 series->metric, bisector_percent(series, v->effect),
+			 bisector_percent(series, v->lo), bisector_percent(series, v->hi), n, m,
+			 bisector_percent(series, v->mde));
 }
 
 static bool end_one(struct confirming *c, int64_t id, const struct series *series,

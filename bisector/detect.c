@@ -1,229 +1,228 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Suspicions. */
+/* Pairs to judge. */
 #include "bisector/detect.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/log.h"
+#include "bisector/judge.h"
 #include "bisector/plan.h"
-#include "db/candidate.h"
 #include "db/history.h"
+#include "db/regression.h"
 #include "db/work.h"
-#include "stats/detect.h"
 
-#define NOISE_DF_MAX 30 /* history of other images is worth no more than this many boots */
+#define NEIGHBOUR_Z 3.5 /* one in 4,000 unchanged pairs: a branch has a hundred of them */
 
-struct pair {
-	struct built before, after;
-	int64_t branch;
-	const struct class_info *class_info;
-	struct estimates estimates;
-	struct series_list series;
+/* Commits in the order they came, with what is known of their images. */
+struct row_of_builds {
+	int64_t *commits;
+	size_t n;
+	struct built *built;
+	bool *booted;	  /* has routine boots */
+	bool *unbootable; /* in the class that is looked at */
 };
 
-static void pair_release(struct pair *pair)
+static void row_release(struct row_of_builds *row)
 {
-	free(pair->estimates.v);
-	series_list_release(&pair->series);
+	free(row->commits);
+	free(row->built);
+	free(row->booted);
+	free(row->unbootable);
 }
 
-/* All routine boots of the image in this class have ended, and there are some. */
-static bool settled(struct bisector *bisector, int64_t image, int64_t class_id, bool *yes,
-		    struct err *err)
-{
-	CLEANUP(routines_release) struct routines have = {0};
+struct detector {
+	struct bisector *bisector;
+	struct classes classes;
+	int64_t toolchain;
+};
 
-	if (!routines_read(bisector->db, image, class_id, &have, err))
-		return false;
-	*yes = have.n > 0;
-	for (size_t i = 0; i < have.n; i++)
-		*yes &= !have.v[i].open;
-	return true;
+static void detector_release(struct detector *d)
+{
+	classes_release(&d->classes);
 }
 
-static int64_t first_boot(const struct estimates *estimates, int64_t series)
+static bool *mark(const struct row_of_builds *row, const int64_t *images, size_t n)
 {
-	for (size_t i = 0; i < estimates->n; i++)
-		if (estimates->v[i].series == series)
-			return estimates->v[i].boot;
-	return 0;
+	bool *marks = xcalloc(row->n, sizeof(*marks));
+
+	for (size_t i = 0; i < row->n; i++)
+		for (size_t k = 0; k < n && row->built[i].image; k++)
+			marks[i] |= row->built[i].image == images[k];
+	return marks;
 }
 
-static bool judge(struct bisector *bisector, const struct pair *pair, const struct series *series,
-		  struct candidates *out, struct err *err)
-{
-	const struct conf *conf = bisector->settings->conf;
-	size_t max = (size_t)conf_i64(conf, "detect", NULL, "boots");
-	AUTO_FREE double *before = xcalloc(pair->estimates.n, sizeof(*before));
-	AUTO_FREE double *after = xcalloc(pair->estimates.n, sizeof(*after));
-	size_t n0, n1;
-	struct sd_prior prior;
-	struct detection found;
-
-	n0 = bisector_logs(&pair->estimates, series, NULL, pair->before.image, max, before);
-	n1 = bisector_logs(&pair->estimates, series, NULL, pair->after.image, max, after);
-	if (!n0 || !n1 || !bisector_judges(bisector, series))
-		return true;
-	if (!series_noise(bisector->db, series, pair->before.image, pair->after.image,
-			  first_boot(&pair->estimates, series->id), &prior.sd, &prior.df, err))
-		return false;
-	prior.df = fmin(prior.df, NOISE_DF_MAX);
-	found = detect_shift(before, n0, after, n1, &prior);
-	if (fabs(found.z) < conf_f64(conf, "detect", NULL, "z") ||
-	    fabs(found.effect) < bisector_min_effect(bisector, series->metric) / 2)
-		return true;
-	*array_push(out->v, out->n, out->cap) = (struct candidate){
-		.series = series->id,
-		.before_image = pair->before.image,
-		.after_image = pair->after.image,
-		.before_commit = pair->before.commit,
-		.after_commit = pair->after.commit,
-		.branch = pair->branch,
-		.seed = bisector_seed(),
-		.effect = found.effect,
-		.z = found.z,
-	};
-	strcpy(out->v[out->n - 1].state, found.effect > 0 ? "confirming" : "better");
-	return true;
-}
-
-/* The worst of each setup leads the others, which share its boots. */
-static bool add_cluster(struct bisector *bisector, const struct pair *pair,
-			struct candidates *found, int64_t setup, struct err *err)
-{
-	struct candidate *leader = NULL;
-	bool fresh;
-
-	for (size_t i = 0; i < found->n; i++) {
-		struct candidate *c = &found->v[i];
-
-		if (series_find(&pair->series, c->series)->setup == setup && c->effect > 0 &&
-		    (!leader || c->z > leader->z))
-			leader = c;
-	}
-	if (leader) {
-		if (!candidate_add(bisector->db, leader, &fresh, err))
-			return false;
-		log_info("candidate %lld: %s changed by %+.1f %% (z %.1f); confirming",
-			 (long long)leader->id, series_find(&pair->series, leader->series)->metric,
-			 100 * expm1(leader->effect), leader->z);
-	}
-	for (size_t i = 0; i < found->n; i++) {
-		struct candidate *c = &found->v[i];
-
-		if (c == leader || series_find(&pair->series, c->series)->setup != setup)
-			continue;
-		c->leader = c->effect > 0 ? leader->id : 0;
-		if (!candidate_add(bisector->db, c, &fresh, err))
-			return false;
-	}
-	return true;
-}
-
-static bool add_candidates(struct bisector *bisector, const struct pair *pair,
-			   struct candidates *found, struct err *err)
-{
-	CLEANUP(db_tx_end) struct db *tx = NULL;
-
-	if (!db_tx_begin(bisector->db, &tx, err))
-		return false;
-	for (size_t i = 0; i < pair->series.n; i++) {
-		int64_t setup = pair->series.v[i].setup;
-		bool first = true;
-
-		for (size_t k = 0; k < i; k++)
-			first &= pair->series.v[k].setup != setup;
-		if (first && !add_cluster(bisector, pair, found, setup, err))
-			return false;
-	}
-	return db_tx_commit(&tx, err);
-}
-
-static bool judge_pair(struct bisector *bisector, struct pair *pair, struct err *err)
-{
-	const struct estimate_filter filter = {
-		.purpose = "detect",
-		.class_id = pair->class_info->id,
-		.image_a = pair->before.image,
-		.image_b = pair->after.image,
-	};
-	struct candidates found = {0};
-	AUTO_FREE struct candidate *owned = NULL;
-	bool known, ended, ended_after;
-
-	if (!candidate_pair_known(bisector->db, pair->before.image, pair->after.image,
-				  pair->class_info->id, &known, err))
-		return false;
-	if (known)
-		return true;
-	if (!settled(bisector, pair->before.image, pair->class_info->id, &ended, err) ||
-	    !settled(bisector, pair->after.image, pair->class_info->id, &ended_after, err))
-		return false;
-	if (!ended || !ended_after)
-		return true;
-	if (!estimates_read(bisector->db, &filter, &pair->estimates, err) ||
-	    !estimates_series(bisector->db, &pair->estimates, &pair->series, err))
-		return false;
-	for (size_t i = 0; i < pair->series.n; i++) {
-		bool fine = judge(bisector, pair, &pair->series.v[i], &found, err);
-
-		owned = found.v;
-		if (!fine)
-			return false;
-	}
-	return !found.n || add_candidates(bisector, pair, &found, err);
-}
-
-static bool judge_heads(struct bisector *bisector, const struct classes *classes,
-			const struct snapshot *s, int64_t before, int64_t toolchain,
+static bool read_builds(struct detector *d, const char *tree, struct row_of_builds *row,
 			struct err *err)
 {
-	const int64_t commits[] = {before, s->head};
-	AUTO_FREE struct built *built = NULL;
+	AUTO_FREE int64_t *images = xcalloc(row->n, sizeof(*images));
+	AUTO_FREE int64_t *booted = NULL;
 	int64_t recipe;
+	size_t n;
 
-	if (!bisector_recipe(bisector, s->tree_name, &recipe, err) ||
-	    !builds_of_commits(bisector->db, commits, 2, recipe, toolchain, &built, err))
+	if (!bisector_recipe(d->bisector, tree, &recipe, err) ||
+	    !builds_of_commits(d->bisector->db, row->commits, row->n, recipe, d->toolchain,
+			       &row->built, err))
 		return false;
-	if (!built[0].image || !built[1].image || built[0].image == built[1].image)
-		return true;
-	for (size_t i = 0; i < classes->n; i++) {
-		CLEANUP(pair_release)
-		struct pair pair = {
-			.before = built[0],
-			.after = built[1],
-			.branch = s->branch,
-			.class_info = &classes->v[i],
-		};
+	for (size_t i = 0; i < row->n; i++)
+		images[i] = row->built[i].image;
+	if (!routine_images(d->bisector->db, images, row->n, &booted, &n, err))
+		return false;
+	row->booted = mark(row, booted, n);
+	return true;
+}
 
-		if (!judge_pair(bisector, &pair, err))
-			return err_wrap(err, "%s: snapshot %d", s->branch_name, s->seq);
+static bool read_class(struct detector *d, int64_t class_id, struct row_of_builds *row,
+		       struct err *err)
+{
+	AUTO_FREE int64_t *images = xcalloc(row->n, sizeof(*images));
+	AUTO_FREE int64_t *bad = NULL;
+	size_t n;
+
+	for (size_t i = 0; i < row->n; i++)
+		images[i] = row->built[i].image;
+	if (!unbootable_images(d->bisector->db, class_id, images, row->n, &bad, &n, err))
+		return false;
+	free(row->unbootable);
+	row->unbootable = mark(row, bad, n);
+	return true;
+}
+
+/* Can never be measured, so that the one before it is what counts. */
+static bool hopeless(const struct row_of_builds *row, size_t i)
+{
+	return row->built[i].state == BUILD_FAILED || row->built[i].state == BUILD_BROKEN ||
+	       row->unbootable[i];
+}
+
+static bool judge_two(struct detector *d, const struct row_of_builds *row, size_t before,
+		      size_t after, int64_t branch, int64_t class_id, double z, struct err *err)
+{
+	const struct judged_pair pair = {
+		.before = row->built[before],
+		.after = row->built[after],
+		.branch = branch,
+		.class_id = class_id,
+		.z = fmax(z, conf_f64(d->bisector->settings->conf, "detect", NULL, "z")),
+	};
+
+	if (!pair.before.image || !pair.after.image || pair.before.image == pair.after.image)
+		return true;
+	return judge_pair(d->bisector, &pair, err);
+}
+
+/* Heads of one branch, oldest first, the base before the first when it is known. */
+static struct row_of_builds heads_of(const struct snapshot *newest, size_t n)
+{
+	struct row_of_builds row = {.commits = xcalloc(n + 1, sizeof(*row.commits))};
+
+	if (newest[n - 1].seq == 1)
+		row.commits[row.n++] = newest[n - 1].base;
+	for (size_t i = n; i--;)
+		row.commits[row.n++] = newest[i].head;
+	return row;
+}
+
+static bool judge_heads(struct detector *d, const struct snapshot *newest, size_t n,
+			struct err *err)
+{
+	CLEANUP(row_release) struct row_of_builds row = heads_of(newest, n);
+
+	if (!read_builds(d, newest->tree_name, &row, err))
+		return false;
+	for (size_t k = 0; k < d->classes.n; k++) {
+		int64_t class_id = d->classes.v[k].id;
+		size_t last = row.n;
+
+		if (!read_class(d, class_id, &row, err))
+			return false;
+		for (size_t i = 0; i < row.n; i++) {
+			if (hopeless(&row, i))
+				continue;
+			if (last < row.n &&
+			    !judge_two(d, &row, last, i, newest->branch, class_id, 0, err))
+				return false;
+			last = i;
+		}
 	}
 	return true;
+}
+
+static bool judge_neighbours_of(struct detector *d, const struct snapshot *s,
+				const struct snapshot_points *points,
+				const struct row_of_builds *row, int64_t class_id, struct err *err)
+{
+	size_t last = row->n;
+	bool known;
+
+	for (size_t i = 0; i < row->n; i++) {
+		if (hopeless(row, i) || !row->booted[i])
+			continue;
+		if (last < row->n) {
+			if (!regression_between(d->bisector->db, s->id, points->v[last].pos,
+						points->v[i].pos, &known, err) ||
+			    (!known &&
+			     !judge_two(d, row, last, i, s->branch, class_id, NEIGHBOUR_Z, err)))
+				return false;
+		}
+		last = i;
+	}
+	return true;
+}
+
+static bool judge_neighbours(struct detector *d, const struct snapshot *s, struct err *err)
+{
+	CLEANUP(row_release) struct row_of_builds row = {0};
+	struct snapshot_points points = {0};
+	AUTO_FREE struct snapshot_point *owned = NULL;
+	bool fine = snapshot_points_read(d->bisector->db, s->id, &points, err);
+
+	owned = points.v;
+	if (!fine)
+		return false;
+	row.commits = xcalloc(points.n, sizeof(*row.commits));
+	row.n = points.n;
+	for (size_t i = 0; i < points.n; i++)
+		row.commits[i] = points.v[i].commit;
+	if (!read_builds(d, s->tree_name, &row, err))
+		return false;
+	for (size_t k = 0; k < d->classes.n; k++)
+		if (!read_class(d, d->classes.v[k].id, &row, err) ||
+		    !judge_neighbours_of(d, s, &points, &row, d->classes.v[k].id, err))
+			return false;
+	return true;
+}
+
+static bool judge_branch(struct detector *d, const struct snapshot *newest, size_t n,
+			 struct err *err)
+{
+	bool urgent;
+
+	if (!judge_heads(d, newest, n, err) || !work_is_urgent(d->bisector->db, &urgent, err))
+		return false;
+	return urgent || !conf_bool(d->bisector->settings->conf, "detect", NULL, "gaps") ||
+	       judge_neighbours(d, newest, err);
 }
 
 bool detect_advance(struct bisector *bisector, struct err *err)
 {
 	CLEANUP(snapshots_release) struct snapshots snapshots = {0};
-	CLEANUP(classes_release) struct classes classes = {0};
-	int64_t toolchain;
+	CLEANUP(detector_release) struct detector d = {.bisector = bisector};
+	size_t n;
 
-	if (!toolchain_current(bisector->db, &toolchain, err) ||
-	    !classes_read(bisector->db, &classes, err) ||
-	    !snapshots_read(bisector->db, PLAN_SNAPSHOTS + 1, &snapshots, err))
+	if (!toolchain_current(bisector->db, &d.toolchain, err) ||
+	    !classes_read(bisector->db, &d.classes, err) ||
+	    !snapshots_read(bisector->db, PLAN_SNAPSHOTS, &snapshots, err))
 		return false;
-	for (size_t i = 0; i < snapshots.n; i++) {
-		const struct snapshot *s = &snapshots.v[i], *next = s + 1;
-		bool has_next = i + 1 < snapshots.n && next->branch == s->branch;
+	for (size_t i = 0; i < snapshots.n; i += n) {
+		const struct snapshot *newest = &snapshots.v[i];
 
-		if (!conf_has(bisector->settings->conf, "tree", s->tree_name) ||
-		    (!has_next && s->seq != 1))
+		for (n = 1; i + n < snapshots.n && newest[n].branch == newest->branch; n++)
 			continue;
-		if (!judge_heads(bisector, &classes, s, has_next ? next->head : s->base, toolchain,
-				 err) &&
-		    !bisector_tolerates(bisector, err))
+		if (!conf_has(bisector->settings->conf, "tree", newest->tree_name) ||
+		    judge_branch(&d, newest, n, err))
+			continue;
+		err_wrap(err, "%s", newest->branch_name);
+		if (!bisector_tolerates(bisector, err))
 			return false;
 	}
 	return true;

@@ -3,10 +3,10 @@
 #define BISECTOR_DETECT_H
 
 /*
- * From routine boots to candidates: the head of each snapshot against the head before it (the
- * first: against its base), once, when all routine boots of both have ended. Only the first
- * `detect.boots` boots of an image are looked at, and noise as it was known before them, so that
- * looking again sees the same.
+ * Which images are judged against each other: the head of each snapshot against the last head
+ * before it that could be measured (the first: against its base). While nothing is urgent also
+ * neighbours among the measured commits of the newest snapshots, at a higher bar, since there are
+ * many and one change may hide another between two heads.
  */
 
 #include "bisector/bisector.h"

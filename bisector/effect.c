@@ -132,15 +132,17 @@ static bool succeed(const struct effects *e, struct err *err)
 {
 	const struct history_commit *culprit = e->what->culprit;
 	const struct comparison *c = &e->of[e->primary];
+	const struct series *series = &e->list.v[e->primary];
 	int64_t id = e->what->bisection->id;
 	AUTO_STR reason = str_new();
 
 	str_addf(&reason,
-		 "%.12s (%.60s): %s worse by %.1f %% [%.1f, %.1f] in %zu + %zu fresh boots; "
+		 "%.12s (%.60s): %s worse: %+.1f %% [%+.1f, %+.1f] in %zu + %zu fresh boots; "
 		 "posterior %.3f",
-		 culprit->oid, culprit->subject, e->list.v[e->primary].metric,
-		 100 * expm1(c->effect), 100 * expm1(c->lo), 100 * expm1(c->hi), c->before_n,
-		 c->after_n, e->what->bisection->posterior);
+		 culprit->oid, culprit->subject, series->metric,
+		 bisector_percent(series, c->effect), bisector_percent(series, c->lo),
+		 bisector_percent(series, c->hi), c->before_n, c->after_n,
+		 e->what->bisection->posterior);
 	if (!store(e, &reason, err))
 		return false;
 	log_info("bisection %lld: culprit: %s", (long long)id, reason.s);
@@ -163,10 +165,13 @@ bool effect_store(struct bisector *bisector, const struct effect_of *what, struc
 	c = &e.of[e.primary];
 	if (!(c->lo > 0))
 		str_addf(why,
-			 "against its parent %s changed by %.1f %% [%.1f, %.1f] in %zu + %zu fresh "
+			 "against its parent %s changed by %+.1f %% [%+.1f, %+.1f] in %zu + %zu "
+			 "fresh "
 			 "boots, which may be nothing",
-			 e.list.v[e.primary].metric, 100 * expm1(c->effect), 100 * expm1(c->lo),
-			 100 * expm1(c->hi), c->before_n, c->after_n);
+			 e.list.v[e.primary].metric,
+			 bisector_percent(&e.list.v[e.primary], c->effect),
+			 bisector_percent(&e.list.v[e.primary], c->lo),
+			 bisector_percent(&e.list.v[e.primary], c->hi), c->before_n, c->after_n);
 	else if (!what->culprit->lineage)
 		str_add(why, "it is a merge or has no patch identity, so no report can follow it");
 	else

@@ -50,11 +50,11 @@ static bool advance_bisections(struct bisector *bisector, struct err *err)
 	return fine;
 }
 
-/* Everything that can be moved, once. False when the database is gone. */
+/* Everything that can be moved, once: first what a machine may be waiting for. False when the database is gone. */
 static bool advance_all(struct bisector *bisector, struct err *err)
 {
 	static bool (*const parts[])(struct bisector *, struct err *) = {
-		request_advance, plan_advance, detect_advance, confirm_advance, advance_bisections,
+		request_advance, advance_bisections, confirm_advance, detect_advance, plan_advance,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts) && !stop_requested; i++)
@@ -136,7 +136,7 @@ static void catch_signals(void)
 static int serve_settings(const char *config, bool once)
 {
 	CLEANUP(settings_release) struct settings settings = {0};
-	struct bisector bisector = {.settings = &settings};
+	AUTO_FREE struct bisector *bisector = xcalloc(1, sizeof(*bisector));
 	struct err err = {0};
 	bool fine;
 
@@ -144,8 +144,9 @@ static int serve_settings(const char *config, bool once)
 	fine = settings_load(config, &settings, &err);
 	if (fine) {
 		catch_signals();
-		fine = run(&bisector, once, &err);
-		suites_release(&bisector.suites);
+		bisector->settings = &settings;
+		fine = run(bisector, once, &err);
+		suites_release(&bisector->suites);
 	}
 	if (!fine)
 		log_error("%s", err.msg);

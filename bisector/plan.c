@@ -64,7 +64,7 @@ static bool queue_routine(struct planner *planner, const struct built *built, in
 /* Each boot runs all suites that still want one. */
 static bool plan_boots(struct planner *planner, const struct built *built,
 		       const struct class_info *class_info, const char *tree, int priority,
-		       struct err *err)
+		       bool *over, struct err *err)
 {
 	CLEANUP(routines_release) struct routines have = {0};
 	AUTO_FREE int64_t *suites = NULL;
@@ -74,6 +74,8 @@ static bool plan_boots(struct planner *planner, const struct built *built,
 
 	if (!routines_read(planner->bisector->db, built->image, class_info->id, &have, err))
 		return false;
+	for (size_t i = 0; i < have.n; i++)
+		*over &= !have.v[i].open;
 	want = xcalloc(n, sizeof(*want));
 	while (!have.unbootable) {
 		n_want = 0;
@@ -83,6 +85,7 @@ static bool plan_boots(struct planner *planner, const struct built *built,
 		if (!n_want)
 			break;
 		round++;
+		*over = false;
 		if (!queue_routine(planner, built, class_info->id, want, n_want, have.jobs + round,
 				   priority, err))
 			return false;
@@ -90,27 +93,45 @@ static bool plan_boots(struct planner *planner, const struct built *built,
 	return true;
 }
 
+/* Builds that ended and boots that ended, in as many classes as there are: nothing is left. */
+static bool plan_images(struct planner *planner, const struct build_look *look, int64_t commit,
+			const char *tree, int priority, bool *over, struct err *err)
+{
+	const struct built built = {commit, look->id, look->image, look->state};
+
+	*over = look->state == BUILD_BUILT || look->state == BUILD_FAILED;
+	for (size_t i = 0; look->state == BUILD_BUILT && i < planner->classes.n; i++)
+		if (!plan_boots(planner, &built, &planner->classes.v[i], tree, priority, over, err))
+			return false;
+	return true;
+}
+
 /* One commit: its build, then its boots in every class. */
 static bool plan_commit(struct planner *planner, int64_t commit, const char *tree, int64_t recipe,
 			int priority, struct err *err)
 {
+	const struct bisector_memo memo = {
+		.kind = MEMO_PLANNED,
+		.key = {commit, recipe, planner->toolchain, (int64_t)planner->classes.n},
+	};
 	CLEANUP(history_commit_release) struct history_commit info = {0};
 	struct db *db = planner->bisector->db;
 	CLEANUP(db_tx_end) struct db *tx = NULL;
 	struct build_look look;
+	bool over;
 
+	if (bisector_knows(planner->bisector, &memo))
+		return true;
 	if (!db_tx_begin(db, &tx, err) || !commit_read(db, commit, &info, err))
 		return false;
 	if (!build_ensure(db, &(struct build_key){info.tree_oid, recipe, planner->toolchain},
-			  commit, priority, "detect", &look, err))
+			  commit, priority, "detect", &look, err) ||
+	    !plan_images(planner, &look, commit, tree, priority, &over, err) ||
+	    !db_tx_commit(&tx, err))
 		return false;
-	for (size_t i = 0; look.state == BUILD_BUILT && i < planner->classes.n; i++) {
-		const struct built built = {commit, look.id, look.image, look.state};
-
-		if (!plan_boots(planner, &built, &planner->classes.v[i], tree, priority, err))
-			return false;
-	}
-	return db_tx_commit(&tx, err);
+	if (over)
+		bisector_remember(planner->bisector, &memo);
+	return true;
 }
 
 /* Points between heads that have neither an end nor boots yet. */

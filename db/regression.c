@@ -17,6 +17,23 @@ bool regression_find(struct db *db, int64_t tree, int64_t patch, int64_t *id, st
 	return true;
 }
 
+bool regression_between(struct db *db, int64_t snapshot, int from, int to, bool *yes,
+			struct err *err)
+{
+	static const char sql[] =
+		"select exists (select from snapshot_commits s join commits c on c.id = s.commit"
+		"  join patches p on p.id = c.patch"
+		"  join regressions r on r.patch = coalesce(p.lineage, p.id)"
+		"  where s.snapshot = $1 and s.pos > $2 and s.pos <= $3) as yes";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_i64(snapshot), dbv_i64(from), dbv_i64(to)), DB_ONE, &rows,
+		      err))
+		return false;
+	*yes = row_bool(rows, 0, "yes");
+	return true;
+}
+
 bool regression_add(struct db *db, struct regression *regression, struct err *err)
 {
 	static const char sql[] =

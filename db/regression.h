@@ -31,6 +31,9 @@ struct regression_series {
 /* The regression of that tree and patch; 0 when there is none. */
 bool regression_find(struct db *db, int64_t tree, int64_t patch, int64_t *id,
 		     struct err *err) _must_check;
+/* Whether a commit at a position above `from` and up to `to` is a known culprit, in any version. */
+bool regression_between(struct db *db, int64_t snapshot, int from, int to, bool *yes,
+			struct err *err) _must_check;
 /* ERR_CONFLICT when the tree and patch, or the bisection, have one already. */
 bool regression_add(struct db *db, struct regression *regression, struct err *err) _must_check;
 bool regression_series_add(struct db *db, int64_t regression,

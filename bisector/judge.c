@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Suspicions. */
+#include "bisector/judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "db/candidate.h"
+#include "stats/detect.h"
+
+#define NOISE_DF_MAX 30 /* history of other images is worth no more than this many boots */
+
+struct pair {
+	const struct judged_pair *of;
+	struct estimates estimates;
+	struct series_list series;
+};
+
+static void pair_release(struct pair *pair)
+{
+	free(pair->estimates.v);
+	series_list_release(&pair->series);
+}
+
+/* All routine boots of the image in this class have ended, and there are some. */
+static bool settled(struct bisector *bisector, int64_t image, int64_t class_id, bool *yes,
+		    struct err *err)
+{
+	CLEANUP(routines_release) struct routines have = {0};
+
+	if (!routines_read(bisector->db, image, class_id, &have, err))
+		return false;
+	*yes = have.n > 0;
+	for (size_t i = 0; i < have.n; i++)
+		*yes &= !have.v[i].open;
+	return true;
+}
+
+static int64_t first_boot(const struct estimates *estimates, int64_t series)
+{
+	for (size_t i = 0; i < estimates->n; i++)
+		if (estimates->v[i].series == series)
+			return estimates->v[i].boot;
+	return 0;
+}
+
+static bool judge(struct bisector *bisector, const struct pair *pair, const struct series *series,
+		  struct candidates *out, struct err *err)
+{
+	const struct conf *conf = bisector->settings->conf;
+	size_t max = (size_t)conf_i64(conf, "detect", NULL, "boots");
+	AUTO_FREE double *before = xcalloc(pair->estimates.n, sizeof(*before));
+	AUTO_FREE double *after = xcalloc(pair->estimates.n, sizeof(*after));
+	size_t n0, n1;
+	struct sd_prior prior;
+	struct detection found;
+
+	n0 = bisector_logs(&pair->estimates, series, NULL, pair->of->before.image, max, before);
+	n1 = bisector_logs(&pair->estimates, series, NULL, pair->of->after.image, max, after);
+	if (!n0 || !n1 || !bisector_judges(bisector, series))
+		return true;
+	if (!series_noise(bisector->db, series, pair->of->before.image, pair->of->after.image,
+			  first_boot(&pair->estimates, series->id), &prior.sd, &prior.df, err))
+		return false;
+	prior.df = fmin(prior.df, NOISE_DF_MAX);
+	found = detect_shift(before, n0, after, n1, &prior);
+	if (fabs(found.z) < pair->of->z ||
+	    fabs(found.effect) < bisector_min_effect(bisector, series->metric) / 2)
+		return true;
+	*array_push(out->v, out->n, out->cap) = (struct candidate){
+		.series = series->id,
+		.before_image = pair->of->before.image,
+		.after_image = pair->of->after.image,
+		.before_commit = pair->of->before.commit,
+		.after_commit = pair->of->after.commit,
+		.branch = pair->of->branch,
+		.seed = bisector_seed(),
+		.effect = found.effect,
+		.z = found.z,
+	};
+	strcpy(out->v[out->n - 1].state, found.effect > 0 ? "confirming" : "better");
+	return true;
+}
+
+/* The worst of each setup leads the others, which share its boots. */
+static bool add_cluster(struct bisector *bisector, const struct pair *pair,
+			struct candidates *found, int64_t setup, struct err *err)
+{
+	struct candidate *leader = NULL;
+	bool fresh;
+
+	for (size_t i = 0; i < found->n; i++) {
+		struct candidate *c = &found->v[i];
+
+		if (series_find(&pair->series, c->series)->setup == setup && c->effect > 0 &&
+		    (!leader || c->z > leader->z))
+			leader = c;
+	}
+	if (leader) {
+		const struct series *of = series_find(&pair->series, leader->series);
+
+		if (!candidate_add(bisector->db, leader, &fresh, err))
+			return false;
+		log_info("candidate %lld: %s changed by %+.1f %% (z %.1f); confirming",
+			 (long long)leader->id, of->metric, bisector_percent(of, leader->effect),
+			 leader->z);
+	}
+	for (size_t i = 0; i < found->n; i++) {
+		struct candidate *c = &found->v[i];
+
+		if (c == leader || series_find(&pair->series, c->series)->setup != setup)
+			continue;
+		c->leader = c->effect > 0 ? leader->id : 0;
+		if (!candidate_add(bisector->db, c, &fresh, err))
+			return false;
+	}
+	return true;
+}
+
+static bool add_candidates(struct bisector *bisector, const struct pair *pair,
+			   struct candidates *found, struct err *err)
+{
+	CLEANUP(db_tx_end) struct db *tx = NULL;
+
+	if (!db_tx_begin(bisector->db, &tx, err))
+		return false;
+	for (size_t i = 0; i < pair->series.n; i++) {
+		int64_t setup = pair->series.v[i].setup;
+		bool first = true;
+
+		for (size_t k = 0; k < i; k++)
+			first &= pair->series.v[k].setup != setup;
+		if (first && !add_cluster(bisector, pair, found, setup, err))
+			return false;
+	}
+	return db_tx_commit(&tx, err);
+}
+
+static bool judge_all(struct bisector *bisector, const struct pair *pair, struct err *err)
+{
+	struct candidates found = {0};
+	AUTO_FREE struct candidate *owned = NULL;
+
+	for (size_t i = 0; i < pair->series.n; i++) {
+		bool fine = judge(bisector, pair, &pair->series.v[i], &found, err);
+
+		owned = found.v;
+		if (!fine)
+			return false;
+	}
+	return !found.n || add_candidates(bisector, pair, &found, err);
+}
+
+/* Nobody judged the pair before, and its boots are all there. */
+static bool ripe(struct bisector *bisector, const struct judged_pair *pair, bool *yes,
+		 struct err *err)
+{
+	bool known, before = false, after = false;
+
+	if (!candidate_pair_known(bisector->db, pair->before.image, pair->after.image,
+				  pair->class_id, &known, err))
+		return false;
+	if (!known && (!settled(bisector, pair->before.image, pair->class_id, &before, err) ||
+		       !settled(bisector, pair->after.image, pair->class_id, &after, err)))
+		return false;
+	*yes = before && after;
+	return true;
+}
+
+bool judge_pair(struct bisector *bisector, const struct judged_pair *of, struct err *err)
+{
+	const struct estimate_filter filter = {
+		.purpose = "detect",
+		.class_id = of->class_id,
+		.image_a = of->before.image,
+		.image_b = of->after.image,
+	};
+	const struct bisector_memo memo = {
+		.kind = MEMO_JUDGED,
+		.key = {of->before.image, of->after.image, of->class_id, (int64_t)(1000 * of->z)},
+	};
+	CLEANUP(pair_release) struct pair pair = {.of = of};
+	bool yes;
+
+	if (bisector_knows(bisector, &memo))
+		return true;
+	if (!ripe(bisector, of, &yes, err))
+		return false;
+	if (!yes)
+		return true;
+	if (!estimates_read(bisector->db, &filter, &pair.estimates, err) ||
+	    !estimates_series(bisector->db, &pair.estimates, &pair.series, err) ||
+	    !judge_all(bisector, &pair, err))
+		return false;
+	bisector_remember(bisector, &memo);
+	return true;
+}

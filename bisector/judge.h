@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BISECTOR_JUDGE_H
+#define BISECTOR_JUDGE_H
+
+/* Two images side by side, from their routine boots: what looks changed becomes candidates. */
+
+#include "bisector/bisector.h"
+#include "db/work.h"
+
+struct judged_pair {
+	struct built before, after; /* two different images */
+	int64_t branch;
+	int64_t class_id;
+	double z; /* standardised difference that raises a candidate */
+};
+
+/*
+ * Once per pair and class, when all routine boots of both have ended; nothing before and after.
+ * Only the first `detect.boots` boots of an image are looked at, and noise as it was known before
+ * them, so that looking again sees the same.
+ */
+bool judge_pair(struct bisector *bisector, const struct judged_pair *pair,
+		struct err *err) _must_check;
+
+#endif
