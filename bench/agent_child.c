@@ -60,9 +60,12 @@ static void argv_of(const struct bench_child *child, struct strs *argv)
 	const char *key;
 	json_t *value;
 
-	strs_pushl(argv, child->name, "--sync", NULL);
+	strs_push(argv, child->name);
+	strs_push(argv, "--sync");
 	json_object_foreach((json_t *)child->params, key, value)
+	{
 		strs_pushf(argv, "--%s=%s", key, json_string_value(value));
+	}
 }
 
 static void exec_child(const struct bench_child *child, char *const *argv, const int fds[3])

@@ -393,7 +393,10 @@ static void print_json(const struct bench_run *run)
 		js_set_new(metric, "values", values);
 		print_line(metric);
 	}
-	json_array_foreach(run->lines, i, line) print_line(line);
+	json_array_foreach(run->lines, i, line)
+	{
+		print_line(line);
+	}
 	js_set_str(done, "type", "done");
 	js_set_i64(done, "operations", (int64_t)run->operations);
 	js_set_i64(done, "threads", run->threads);
