@@ -141,12 +141,12 @@ static bool fail_result(struct db *db, const char *sql, const PGresult *result, 
 	AUTO_FREE char *label = statement_label(sql);
 	enum err_kind kind = ERR_FAILED;
 
-	/* 57P01 admin shutdown, 57P02 crash, 57P03 starting up, class 08 connection */
-	if (PQstatus(db->conn) != CONNECTION_OK ||
-	    (state && (str_starts(state, "57P0") || str_starts(state, "08"))))
+	/* 57P01 admin shutdown, 57P02 crash, 57P03 starting up, class 08 connection. An error without
+	 * a state comes from libpq itself: the server is gone, though the status may still say OK. */
+	if (PQstatus(db->conn) != CONNECTION_OK || !state || str_starts(state, "57P0") ||
+	    str_starts(state, "08"))
 		kind = ERR_DBDOWN;
-	else if (state && (!strcmp(state, "23505") || !strcmp(state, "40001") ||
-			   !strcmp(state, "40P01")))
+	else if (!strcmp(state, "23505") || !strcmp(state, "40001") || !strcmp(state, "40P01"))
 		kind = ERR_CONFLICT;
 	set_pq_error(err, kind, "database", result ? PQresultErrorMessage(result)
 						  : PQerrorMessage(db->conn));

@@ -22,6 +22,13 @@ bool host_upsert(struct db *db, const char *name, int64_t toolchain, int cpus, i
 	return true;
 }
 
+bool host_seen(struct db *db, int64_t id, struct err *err)
+{
+	static const char sql[] = "update hosts set last_seen = now() where id = $1::bigint";
+
+	return db_exec(db, sql, DBV(dbv_i64(id)), err);
+}
+
 bool class_upsert(struct db *db, const char *name, const char *driver, bool emulated, int64_t *id,
 		  struct err *err)
 {

@@ -9,6 +9,8 @@
 /* Inserts or updates the host; toolchain 0 = builds nothing. Marks it as seen now. */
 bool host_upsert(struct db *db, const char *name, int64_t toolchain, int cpus, int64_t *id,
 		 struct err *err) _must_check;
+/* Marks the host as seen now. */
+bool host_seen(struct db *db, int64_t id, struct err *err) _must_check;
 /* ERR_USAGE when the class exists with another driver: classes are shared by all hosts. */
 bool class_upsert(struct db *db, const char *name, const char *driver, bool emulated, int64_t *id,
 		  struct err *err) _must_check;

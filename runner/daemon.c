@@ -18,6 +18,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "db/job.h"
+#include "db/machine.h"
 #include "runner/children.h"
 #include "runner/keep.h"
 
@@ -208,6 +209,8 @@ static bool take_over(struct daemon *d, struct err *err)
 
 		if (str_to_i64(e->d_name, &token))
 			ok = settle_attempt(d, token, "lost", "the runner was restarted", err);
+		else if (str_ends(e->d_name, ".out"))
+			unlinkat(dirfd(dir), e->d_name, 0);
 	}
 	if (dir)
 		closedir(dir);
@@ -293,12 +296,21 @@ static void start_follows(struct daemon *d)
 	}
 }
 
+/* Asking the compilers who they are costs CPU time, so it is not done beside a measurement. */
+static bool show_life(struct daemon *d, struct err *err)
+{
+	if (!children_load(&d->children).boots)
+		return register_host(d, err);
+	d->register_at_s = clock_mono_s() + REGISTER_S;
+	return host_seen(d->db, d->host.id, err);
+}
+
 static bool maintain(struct daemon *d, struct err *err)
 {
 	double now = clock_mono_s();
 	int n;
 
-	if (now >= d->register_at_s && !register_host(d, err))
+	if (now >= d->register_at_s && !show_life(d, err))
 		return false;
 	if (now < d->reap_at_s)
 		return true;

@@ -12,6 +12,7 @@
 #define REFRESH_S   (WORKER_LEASE_S / 4)
 #define RECONNECT_S 1.0
 #define LOOK_S	    0.5
+#define CONNECT_S   60.0
 
 static bool connect_now(struct worker *w, struct err *err)
 {
@@ -32,8 +33,8 @@ bool worker_open(struct worker *w, const struct settings *settings, int64_t atte
 	AUTO_FREE char *artifacts = settings_path(settings, "artifacts");
 
 	*w = (struct worker){.settings = settings, .stop = stop};
-	if (!connect_now(w, err) || !job_lease_read(w->db, attempt, token, &w->lease, err) ||
-	    !refresh(w, err))
+	if (!worker_connect(w, CONNECT_S, err) ||
+	    !job_lease_read(w->db, attempt, token, &w->lease, err) || !refresh(w, err))
 		return false;
 	w->dir = xasprintf("%s/attempts/%lld", settings->state_dir, (long long)token);
 	return store_open(artifacts, &w->store, err) && fs_remove_tree(w->dir, err) &&
