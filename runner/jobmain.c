@@ -163,12 +163,11 @@ static bool do_build(struct worker *w, struct err *err)
 		return false;
 	if (!hit && !build_anew(w, &build, false, &made, &wt, err))
 		return false;
-	log_info("build %lld: commit %.12s: %s%s in %.0f s%s%s", (long long)build.id,
+	log_info("build %lld: commit %.12s: %s%s in %.0f s%s%s%s", (long long)build.id,
 		 build.commit_oid, made.built ? "built" : "does not compile",
-		 hit		    ? ", from the cache,"
-		 : made.incremental ? ", incrementally,"
-				    : "",
-		 made.seconds, made.built ? "" : ": ", made.built ? "" : made.error);
+		 made.incremental ? ", incrementally," : "", made.seconds,
+		 hit ? " once; taken from the cache" : "", made.built ? "" : ": ",
+		 made.built ? "" : made.error);
 	return with_patience(w, store_build, &outcome, err);
 }
 
