@@ -40,12 +40,12 @@ struct machine_driver {
 	const char *name;
 	bool agent_is_init;
 	const char *(*method)(const struct machine *m); /* direct, kexec, none */
-	bool (*load)(struct machine *m, struct err *err) _must_check;
-	bool (*start)(struct machine *m, struct err *err) _must_check;
-	bool (*confirm)(struct machine *m, struct err *err) _must_check;
-	bool (*run)(struct machine *m, struct err *err) _must_check;
-	bool (*collect)(struct machine *m, struct err *err) _must_check;
-	bool (*recover)(struct machine *m, struct err *err) _must_check;
+	bool (*load)(struct machine *m, struct err *err);
+	bool (*start)(struct machine *m, struct err *err);
+	bool (*confirm)(struct machine *m, struct err *err);
+	bool (*run)(struct machine *m, struct err *err);
+	bool (*collect)(struct machine *m, struct err *err);
+	bool (*recover)(struct machine *m, struct err *err);
 	/* From settings alone. cpus: of the host that it keeps busy; 0 = none worth counting. */
 	int (*cpus)(const struct settings *settings, const char *name);
 	bool (*emulated)(const struct settings *settings, const char *name);
