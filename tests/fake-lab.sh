@@ -2,7 +2,7 @@
 # Sourced behind lib.sh by tests of decisions: a lab of rows (fake-results.sql) with one tree, and settings for it.
 #
 #	lab_begin MACHINES [SETTINGS]   loads it; $dir/config has the lab and the given settings
-#	serve SEED IDLE_S               answers jobs until nothing came for that long
+#	serve SEED QUERY [SECONDS]      answers jobs until the query answers true while none waits; at most 240 s
 #	line NAME BASE FROM TO [TRUTH]  commits "mm: patch FROM".."mm: patch TO" above commit row BASE (a text "NAME N" hashes
 #	                                to each); TRUTH is an SQL expression over i: (image, level, builds, boots), see below
 #	snapshot BASE HEAD              the next snapshot of the branch
@@ -33,7 +33,7 @@ lab_begin() {
 }
 
 serve() {
-	psql -XqAt -v ON_ERROR_STOP=1 -c "select setseed($1)" -c "call fake_serve($2)" >/dev/null
+	psql -XqAt -v ON_ERROR_STOP=1 -c "select setseed($1)" -c "call fake_serve(\$q\$$2\$q\$, ${3:-240})" >/dev/null
 }
 
 commit() {

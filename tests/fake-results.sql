@@ -6,9 +6,10 @@
 --   select fake_commit(oid_word, parent, subject, patch_word, tree_word)   -> id; words are hashed to 40 digits
 --   select fake_snapshot(base, head)        first-parent line base..head as the next snapshot of the branch
 --   insert into fake_truth ...              what the tree of a commit does when built and booted
---   call fake_serve(seconds)                answers jobs, in the order a runner would, until nothing came for that long
+--   call fake_serve(query, seconds)         answers jobs, in the order a runner would, until the query says true while
+--                                           nothing waits; fails after that many seconds
 --
--- Numbers: exp(level + sd * N(0,1)), one in 1/outlier boots at + 8 sd more. setseed() makes them repeatable.
+-- Numbers: exp(level + sd * N(0,1)), of searches one boot in 1/outlier at + 8 sd more. setseed() makes them repeatable.
 
 create table fake_truth (
 	tree_oid text primary key,
@@ -112,13 +113,13 @@ begin
 	update jobs set state = 'done', ended_at = now() where id = j.id;
 end $$;
 
-create procedure fake_samples(boot bigint, setup bigint, level double precision) language plpgsql as $$
+create procedure fake_samples(boot bigint, setup bigint, level double precision, search boolean) language plpgsql as $$
 declare r bigint; s bigint; m metrics; noise double precision; f fake_noise;
 begin
 	select * into f from fake_noise;
 	insert into runs (boot, seq, benchmark, version, params, params_hash, pass, outcome)
 		values (boot, 0, 'fault', 1, '{"size": "16M", "threads": "4"}', 'x', 'clean', 'ok') returning id into r;
-	noise := fake_normal() * f.sd + case when random() < f.outlier then 8 * f.sd else 0 end;
+	noise := fake_normal() * f.sd + case when search and random() < f.outlier then 8 * f.sd else 0 end;
 	for m in select * from metrics loop
 		insert into series (setup, benchmark, version, params_hash, pass, metric)
 			values (setup, 'fault', 1, 'x', 'clean', m.id) on conflict do nothing;
@@ -152,22 +153,25 @@ begin
 	select id into s from setups where class = j.class;
 	insert into boots (attempt, machine, image, setup, method, outcome, ended_at) select a, m.id, j.image, s, 'fake', 'ok',
 		now() from machines m where m.class = j.class order by random() limit 1 returning id into b;
-	call fake_samples(b, s, t.level);
+	call fake_samples(b, s, t.level, j.purpose = 'bisect');
 	update jobs set state = 'done', ended_at = now() where id = j.id;
 end $$;
 
-create procedure fake_serve(idle_s double precision) language plpgsql as $$
-declare j jobs; last timestamptz := clock_timestamp();
+create procedure fake_serve(query text, limit_s double precision) language plpgsql as $$
+declare j jobs; until timestamptz := clock_timestamp() + limit_s * interval '1 s'; over boolean := false;
 begin
-	while clock_timestamp() < last + idle_s * interval '1 s' loop
+	while not over loop
 		select * into j from jobs where state = 'queued' order by priority, id limit 1 for update skip locked;
 		if found then
 			if j.kind = 'boot' then call fake_boot(j); else call fake_build(j); end if;
 			commit;
-			last := clock_timestamp();
-		else
-			commit;
-			perform pg_sleep(0.005);
+			continue;
+		end if;
+		execute query into over;
+		commit;
+		perform pg_sleep(0.005);
+		if clock_timestamp() > until then
+			raise 'waited % s in vain for: %', limit_s, query;
 		end if;
 	end loop;
 end $$;

@@ -7,14 +7,15 @@ test_begin
 lab_begin 1 "[detect]
 	gaps = false
 [bisect]
-	budget = 200"
-sql "update fake_noise set sd = 0.05, outlier = 0.01"
+	budget = 200
+	prove-boots = 8"
+sql "update fake_noise set sd = 0.05, outlier = 0.02"
 
 base=$(commit base)
 line one "$base" 1 16
 snapshot "$base" "$(commit 'one 16')"
 daemon bisector
-serve 0.1 2
+serve 0.1 "select count(*) = 6 from jobs where kind = 'boot' and state = 'done'"
 is "the first snapshot costs two builds" "$(sql "select count(*) from jobs where kind = 'build'")" 2
 is "and three boots of each" "$(sql "select count(*) from jobs where kind = 'boot' and state = 'done'")" 6
 
@@ -24,7 +25,7 @@ line two "$base" 1 8 "$truth"
 line two "$(commit 'two 8')" 10 64 "$truth"
 snapshot "$base" "$(commit 'two 64')"
 
-serve 0.2 15 &
+serve 0.2 "select exists (select from bisections where ended_at is not null)" &
 server=$!
 kills=0
 while kill -0 $server 2>/dev/null; do
@@ -42,8 +43,8 @@ is "one regression, proved" "$(sql "select state from regressions")" proved
 is "no step twice" "$(sql "select count(*) from jobs where purpose = 'bisect' and kind = 'boot'")" "$(sql "select count(*) from steps")"
 is "a fixed number of proof boots" \
 	"$(sql "select role, count(*) from jobs where purpose = 'prove' and kind = 'boot' group by role order by role desc")" \
-	"before|5
-after|5"
+	"before|8
+after|8"
 is "both ends rebuilt from clean trees" "$(sql "select count(*) from jobs where kind = 'rebuild' and state = 'done'")" 2
 is "all masses are a distribution" "$(sql "select round(sum(mass)::numeric, 6) from hypotheses")" 1.000000
 is "the comment is ruled out when its image is known" "$(sql "select count(*) from hypotheses h
@@ -62,7 +63,11 @@ sql "do \$\$ declare c bigint := $base; begin
 		c := fake_commit('three ' || i, c, 'mm: patch ' || i, 'p' || i, 'two ' || i);
 	end loop; end \$\$"
 snapshot "$base" "$(commit 'three 64')"
-serve 0.3 2
+# a pass over the new snapshot is over when a request that is handled in the same pass is
+sql "insert into requests (kind, args, asked_by) values ('run', '{\"commits\": []}', 'test')"
+wait_sql 60 "select ended_at is not null from requests"
+sql "insert into requests (kind, args, asked_by) values ('run', '{\"commits\": []}', 'test')"
+wait_sql 60 "select count(*) = 2 from requests where ended_at is not null"
 is "a rebase with equal trees costs no build" "$(sql "select count(*) from builds")" "$builds"
 is "and no boot" "$(sql "select count(*) from jobs where kind = 'boot'")" "$boots"
 test_end

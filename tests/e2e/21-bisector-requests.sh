@@ -36,7 +36,7 @@ run=$(ask run "{\"commits\": [\"$(oid base)\", \"$(oid 'a 8')\", \"$(oid 'a 12')
 same=$(ask compare "{\"before\": \"$(oid 'a 13')\", \"after\": \"$(oid 'a 14')\"}")
 cmp=$(ask compare "{\"before\": \"$(oid base)\", \"after\": \"$(oid 'a 7')\", \"suites\": [\"fault\"], \"class\": \"fake\"}")
 find=$(ask bisect "{\"good\": \"$(oid base)\", \"bad\": \"$(oid 'a 19')\", \"suite\": \"fault\", \"metric\": \"fault_ns\"}")
-none=$(ask bisect "{\"good\": \"$(oid base)\", \"bad\": \"$(oid 'a 4')\", \"metric\": \"fault_ns\", \"min_effect\": 0.1}")
+none=$(ask bisect "{\"good\": \"$(oid base)\", \"bad\": \"$(oid 'a 4')\", \"metric\": \"fault_ns\", \"min_effect\": 0.1, \"budget\": 300}")
 some=$(ask bisect "{\"good\": \"$(oid 'a 20')\", \"bad\": \"$(oid 'a 30')\", \"metric\": \"faults_per_s\"}")
 tight=$(ask bisect "{\"good\": \"$(oid base)\", \"bad\": \"$(oid 'a 19')\", \"metric\": \"fault_ns\", \"budget\": 3}")
 bad_oid=$(ask run "{\"commits\": [\"0123\"]}")
@@ -45,7 +45,7 @@ bad_class=$(ask compare "{\"before\": \"$(oid base)\", \"after\": \"$(oid 'a 1')
 bad_metric=$(ask bisect "{\"good\": \"$(oid base)\", \"bad\": \"$(oid 'a 1')\", \"metric\": \"nope\"}")
 bad_range=$(ask run '{"commits": []}')
 no_build=$(ask compare "{\"before\": \"$(oid 'a 8')\", \"after\": \"$(oid 'a 1')\"}")
-serve 0.3 6
+serve 0.3 "select count(*) = 0 from requests where ended_at is null"
 
 is "all have ended" "$(sql "select count(*) from requests where ended_at is null")" 0
 is "run: builds" "$(sql "select string_agg(c->>'build', ' ') from requests, jsonb_array_elements(result->'commits') c
@@ -76,12 +76,12 @@ line new "$(commit 'new 2')" 4 6 "'new ' || i, ln(800), true, true"
 snapshot "$base" "$(commit 'old 6')"
 snapshot "$base" "$(commit 'new 6')"
 drop=$(ask bisect "{\"good\": \"$(oid 'old 6')\", \"bad\": \"$(oid 'new 6')\", \"metric\": \"fault_ns\"}")
-serve 0.4 3
+serve 0.4 "select ended_at is not null from requests where id = $drop"
 like "a dropped patch" "$(result "$drop" outcome): $(result "$drop" reason)" '^narrowed: dropping [0-9a-f]{12} \(mm: patch 3\)'
 
 # Cancelled while it searches.
 stop=$(ask bisect "{\"good\": \"$(oid base)\", \"bad\": \"$(oid 'a 19')\", \"metric\": \"fault_ns\"}")
-wait_sql 10 "select exists (select from jobs where request = $stop)"
+wait_sql 60 "select exists (select from jobs where request = $stop)"
 sql "update requests set state = 'cancelled', ended_at = now() where id = $stop"
-ok "cancelled jobs end" wait_sql 10 "select not exists (select from jobs where request = $stop and ended_at is null)"
+ok "cancelled jobs end" wait_sql 60 "select not exists (select from jobs where request = $stop and ended_at is null)"
 test_end

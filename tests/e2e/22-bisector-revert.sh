@@ -44,7 +44,7 @@ chmod -R a+rwX "$dir/state"
 
 snapshot "$first" "$parent"
 daemon bisector
-ok "heads are asked for" wait_sql 10 "select count(*) = 2 from jobs where kind = 'build'"
+ok "heads are asked for" wait_sql 60 "select count(*) = 2 from jobs where kind = 'build'"
 pg_ctl() {
 	if [ "$(id -u)" = 0 ]; then
 		runuser -u postgres -- "$MMPERF_PGBIN/pg_ctl" -D "$MMPERF_PGDATA" "$@" >/dev/null
@@ -53,7 +53,7 @@ pg_ctl() {
 	fi
 }
 pg_ctl -m immediate -w -l "$MMPERF_PGDATA/../log" restart
-serve 0.5 6
+serve 0.5 "select exists (select from bisections where ended_at is not null)"
 is "the lost database was said once" "$(grep -c 'trying again' "$dir/bisector.log")" 1
 is "the culprit" "$(sql "select c.subject from regressions r join commits c on c.id = r.culprit")" "mm: change 3"
 is "all four kinds of proof boots" \
