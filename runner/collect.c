@@ -429,6 +429,8 @@ static int by_name(const void *a, const void *b)
 /* names[i] are borrowed and get sorted. */
 static bool no_doubles(const char **names, size_t n, struct err *err)
 {
+	if (n < 2)
+		return true;
 	qsort(names, n, sizeof(*names), by_name);
 	for (size_t i = 1; i < n; i++)
 		if (!strcmp(names[i - 1], names[i]))
