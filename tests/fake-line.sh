@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced behind lib.sh by tests of the whole line: a tree that builds in a second, fake machines, all three daemons.
 #
-#	line_settings [LINE]...    $dir/config: tree $dir/tree, two fake machines, one suite of both passes that judges fault_ns;
-#	                           LINEs come last and so win over what stands above them
+#	line_settings [LINE]...    $dir/config: tree $dir/tree, two fake machines, one suite of both passes that judges fault_ns, and
+#	                           LINEs; $line_gaps and $line_compiler replace detect.gaps (false) and build.compiler (gcc)
 #	plant [WORD]...            tests/make-fake-tree in $dir/tree (its first word is the directory or an option)
 #	number K                   oid of the newest commit "mm: change number K" of the tree
 #	start_all, stop_all        the three daemons
@@ -18,8 +18,9 @@ line_settings() {
 		[build]
 			min-free = 1M
 			ccache = false
+			compiler = ${line_compiler:-gcc}
 		[detect]
-			gaps = false
+			gaps = ${line_gaps:-false}
 		[recipe "tiny"]
 			config = $dir/tiny.config
 		[tree "test"]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A mail server for tests: smtp-server.py DIR [MODE]. Writes DIR/port when it listens, and each message with its
 envelope to DIR/N.eml. MODE: take (default); later (451 after the text); never (550 after the text); die (takes the text and
-ends the process before the answer)."""
+ends the process before the answer); silent (takes the text and never answers)."""
 import asyncio
 import os
 import signal
@@ -28,6 +28,8 @@ class Handler:
         os.rename(path + ".new", path)
         if mode == "die":
             os._exit(1)
+        if mode == "silent":
+            await asyncio.sleep(1000000)
         if mode == "later":
             return "451 4.3.0 try again later"
         if mode == "never":
