@@ -9,7 +9,12 @@
 
 #include "base/err.h"
 
-enum log_level { LOG_LEVEL_ERROR = 3, LOG_LEVEL_WARN = 4, LOG_LEVEL_INFO = 6, LOG_LEVEL_DEBUG = 7 };
+enum log_level {
+	LOG_LEVEL_ERROR = 3,
+	LOG_LEVEL_WARN = 4,
+	LOG_LEVEL_INFO = 6,
+	LOG_LEVEL_DEBUG = 7
+};
 
 void log_set_level(enum log_level level);
 /* A name put before every line of this process ("runner"); the text must stay alive. */

@@ -23,7 +23,7 @@ char *xasprintf(const char *fmt, ...) _printf_(1, 2) __attribute__((malloc, retu
 /* xstrdup() that maps NULL to NULL. */
 char *xstrdup_null(const char *s);
 
-void mem_free_ptr(void *p);	 /* free(*(void **)p) */
+void mem_free_ptr(void *p);	   /* free(*(void **)p) */
 void mem_close_ptr(const int *fd); /* close(*fd) unless it is negative */
 void mem_fclose_ptr(FILE **f);
 
@@ -33,19 +33,19 @@ void mem_fclose_ptr(FILE **f);
 #define AUTO_FCLOSE CLEANUP(mem_fclose_ptr)
 
 /* Hands the pointer over: the value of p, and p becomes NULL. */
-#define TAKE(p)                                                                                    \
-	__extension__({                                                                            \
-		__typeof__(p) taken_ = (p);                                                        \
-		(p) = NULL;                                                                        \
-		taken_;                                                                            \
+#define TAKE(p)                             \
+	__extension__({                     \
+		__typeof__(p) taken_ = (p); \
+		(p) = NULL;                 \
+		taken_;                     \
 	})
 
 /* The same for a file descriptor: p becomes -1. */
-#define TAKE_FD(fd)                                                                                \
-	__extension__({                                                                            \
-		int taken_ = (fd);                                                                 \
-		(fd) = -1;                                                                         \
-		taken_;                                                                            \
+#define TAKE_FD(fd)                \
+	__extension__({            \
+		int taken_ = (fd); \
+		(fd) = -1;         \
+		taken_;            \
 	})
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -54,10 +54,10 @@ void mem_fclose_ptr(FILE **f);
  * Growing arrays: `array_push(a, n, cap)` returns a pointer to a fresh zeroed element of array a
  * and counts it in n.
  */
-#define array_push(a, n, cap)                                                                      \
-	__extension__({                                                                            \
-		(a) = mem_grow((a), (n), &(cap), sizeof(*(a)));                                    \
-		&(a)[(n)++];                                                                       \
+#define array_push(a, n, cap)                                   \
+	__extension__({                                         \
+		(a) = mem_grow((a), (n), &(cap), sizeof(*(a))); \
+		&(a)[(n)++];                                    \
 	})
 void *mem_grow(void *array, size_t n, size_t *cap, size_t size) __attribute__((returns_nonnull));
 

@@ -16,9 +16,9 @@ struct smtp_server {
 };
 
 enum smtp_outcome {
-	SMTP_SENT,    /* the server took the message */
+	SMTP_SENT, /* the server took the message */
 	SMTP_REFUSED, /* certainly not taken: no connection, refused before or at the end of DATA (4xx/5xx) */
-	SMTP_UNSURE,  /* the connection broke after DATA began: nobody knows */
+	SMTP_UNSURE, /* the connection broke after DATA began: nobody knows */
 };
 
 /* message: the full RFC 5322 text with CRLF line ends. err is filled unless SMTP_SENT; ERR_USAGE

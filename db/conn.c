@@ -32,7 +32,8 @@ static bool set_pq_error(struct err *err, enum err_kind kind, const char *what, 
 
 bool db_open(const char *conninfo, const char *application, struct db **out, struct err *err)
 {
-	const char *const keys[] = {"dbname", "application_name", "connect_timeout", "options", NULL};
+	const char *const keys[] = {"dbname", "application_name", "connect_timeout", "options",
+				    NULL};
 	const char *const values[] = {conninfo, application, "10",
 				      "-c timezone=UTC -c client_encoding=UTF8", NULL};
 	CLEANUP(db_close_ptr) struct db *db = xcalloc(1, sizeof(*db));
@@ -40,7 +41,9 @@ bool db_open(const char *conninfo, const char *application, struct db **out, str
 	db->conn = PQconnectdbParams(keys, values, 1);
 	if (PQstatus(db->conn) != CONNECTION_OK) {
 		set_pq_error(err, ERR_DBDOWN, "database", PQerrorMessage(db->conn));
-		return err_wrap(err, "cannot connect (is PostgreSQL running? `mmperf up` starts a private one)");
+		return err_wrap(
+			err,
+			"cannot connect (is PostgreSQL running? `mmperf up` starts a private one)");
 	}
 	PQsetNoticeProcessor(db->conn, quiet, NULL);
 	*out = TAKE(db);
@@ -148,8 +151,8 @@ static bool fail_result(struct db *db, const char *sql, const PGresult *result, 
 		kind = ERR_DBDOWN;
 	else if (!strcmp(state, "23505") || !strcmp(state, "40001") || !strcmp(state, "40P01"))
 		kind = ERR_CONFLICT;
-	set_pq_error(err, kind, "database", result ? PQresultErrorMessage(result)
-						  : PQerrorMessage(db->conn));
+	set_pq_error(err, kind, "database",
+		     result ? PQresultErrorMessage(result) : PQerrorMessage(db->conn));
 	if (kind == ERR_DBDOWN)
 		return false;
 	if (detail) {
@@ -180,8 +183,8 @@ bool db_query(struct db *db, const char *sql, const struct dbv *values, enum db_
 	AUTO_ROWS *got = xcalloc(1, sizeof(*got));
 	ExecStatusType status;
 
-	got->result = PQexecParams(db->conn, sql, texts.n, NULL,
-				   (const char *const *)texts.v, NULL, NULL, 0);
+	got->result = PQexecParams(db->conn, sql, texts.n, NULL, (const char *const *)texts.v, NULL,
+				   NULL, 0);
 	status = PQresultStatus(got->result);
 	if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
 		return fail_result(db, sql, got->result, err);
@@ -228,7 +231,8 @@ bool db_commit(struct db *db, struct err *err)
 	/* A failed transaction turns commit into rollback without an error: look at the state. */
 	if (PQtransactionStatus(db->conn) == PQTRANS_INERROR) {
 		db_rollback(db);
-		return err_set(err, ERR_FAILED, "database: the transaction had failed before commit");
+		return err_set(err, ERR_FAILED,
+			       "database: the transaction had failed before commit");
 	}
 	return db_script(db, "commit", err);
 }

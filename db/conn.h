@@ -24,7 +24,16 @@ bool db_open(const char *conninfo, const char *application, struct db **out,
 void db_close(struct db *db);
 void db_close_ptr(struct db **db);
 
-enum dbv_type { DBV_END_, DBV_NULL_, DBV_I64_, DBV_F64_, DBV_BOOL_, DBV_TEXT_, DBV_I64S_, DBV_F64S_ };
+enum dbv_type {
+	DBV_END_,
+	DBV_NULL_,
+	DBV_I64_,
+	DBV_F64_,
+	DBV_BOOL_,
+	DBV_TEXT_,
+	DBV_I64S_,
+	DBV_F64S_
+};
 
 struct dbv {
 	enum dbv_type type;
@@ -86,10 +95,10 @@ static inline struct dbv dbv_f64s(const double *v, size_t n)
 
 /* The shape a statement must have; another shape is an error. */
 enum db_want {
-	DB_NONE,      /* no rows come back, or they do not matter; rows may be NULL */
-	DB_ONE,	      /* exactly one row; none is ERR_NOTFOUND */
-	DB_MAYBE,     /* none or one */
-	DB_MANY,      /* any number */
+	DB_NONE,  /* no rows come back, or they do not matter; rows may be NULL */
+	DB_ONE,	  /* exactly one row; none is ERR_NOTFOUND */
+	DB_MAYBE, /* none or one */
+	DB_MANY,  /* any number */
 };
 
 bool db_query(struct db *db, const char *sql, const struct dbv *values, enum db_want want,

@@ -63,8 +63,8 @@ bool job_cancel(struct db *db, int64_t candidate, int64_t bisection, int64_t req
 /* What a host can take now. */
 struct job_offer {
 	int64_t host;
-	bool build;   /* build and rebuild jobs */
-	bool boot;    /* boot jobs, on a free machine of this host that is up */
+	bool build; /* build and rebuild jobs */
+	bool boot;  /* boot jobs, on a free machine of this host that is up */
 	double lease_s;
 };
 
@@ -87,7 +87,8 @@ bool job_claim(struct db *db, const struct job_offer *offer, struct job_lease *l
 bool job_lease_read(struct db *db, int64_t attempt, int64_t token, struct job_lease *lease,
 		    struct err *err) _must_check;
 /* Extends attempt and machine lease; ERR_CONFLICT when it was lost: stop touching the machine. */
-bool job_refresh(struct db *db, int64_t token, double lease_s, int pid, struct err *err) _must_check;
+bool job_refresh(struct db *db, int64_t token, double lease_s, int pid,
+		 struct err *err) _must_check;
 
 /*
  * Ends the attempt and moves the job on. outcome: ok, kernel, machine, infra. Compares the token

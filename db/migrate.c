@@ -54,17 +54,20 @@ bool db_check_version(struct db *db, struct err *err)
 		return false;
 	if (has < wants)
 		return err_set(err, ERR_FAILED,
-			       "database: schema version %d, this program wants %d; run `mmperf db migrate`",
+			       "database: schema version %d, this program wants %d; run `mmperf db "
+			       "migrate`",
 			       has, wants);
 	if (has > wants)
 		return err_set(err, ERR_FAILED,
-			       "database: schema version %d is newer than this program (%d); install the newer mmperf",
+			       "database: schema version %d is newer than this program (%d); "
+			       "install the newer mmperf",
 			       has, wants);
 	return true;
 }
 
 /* An applied file must be the one that we have: edited history is refused. */
-static bool check_applied(struct db *db, const struct schema_file *f, bool *applied, struct err *err)
+static bool check_applied(struct db *db, const struct schema_file *f, bool *applied,
+			  struct err *err)
 {
 	static const char sql[] = "select sha256 from schema_migrations where version = $1";
 	char hex[HASH_HEX_SIZE];
@@ -79,7 +82,8 @@ static bool check_applied(struct db *db, const struct schema_file *f, bool *appl
 	if (!strcmp(hex, row_text(rows, 0, "sha256")))
 		return true;
 	return err_set(err, ERR_FAILED,
-		       "database: schema file %s differs from the one that was applied; this program does not match the database",
+		       "database: schema file %s differs from the one that was applied; this "
+		       "program does not match the database",
 		       f->name);
 }
 
@@ -100,8 +104,10 @@ static bool apply(struct db *db, const struct schema_file *f, struct err *err)
 
 bool db_migrate(struct db *db, int *applied, struct err *err)
 {
-	static const char make[] = "create table if not exists schema_migrations (version integer primary key, "
-				   "name text not null, sha256 text not null, applied_at timestamptz not null default now())";
+	static const char make[] =
+		"create table if not exists schema_migrations (version integer primary key, "
+		"name text not null, sha256 text not null, applied_at timestamptz not null default "
+		"now())";
 	static const char lock[] = "select pg_advisory_lock(7240001)";
 	static const char unlock[] = "select pg_advisory_unlock(7240001)";
 	int has, wants;

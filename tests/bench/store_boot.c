@@ -12,7 +12,11 @@
 #include "db/result.h"
 #include "db/row.h"
 
-enum { RUNS = 100, METRICS = 100, ROUNDS = 9 };
+enum {
+	RUNS = 100,
+	METRICS = 100,
+	ROUNDS = 9
+};
 
 static _Noreturn void die(const struct err *err)
 {
@@ -25,12 +29,17 @@ static void fixture(struct db *db)
 	static const char sql[] =
 		"insert into classes (name, driver, emulated) values ('bench', 'fake', true);"
 		"insert into hosts (name) values ('bench');"
-		"insert into machines (name, class, host) select 'bench', c.id, h.id from classes c, hosts h;"
+		"insert into machines (name, class, host) select 'bench', c.id, h.id from classes "
+		"c, hosts h;"
 		"create table bench_copy (like samples including all) partition by hash (series);"
-		"create table bench_copy_0 partition of bench_copy for values with (modulus 4, remainder 0);"
-		"create table bench_copy_1 partition of bench_copy for values with (modulus 4, remainder 1);"
-		"create table bench_copy_2 partition of bench_copy for values with (modulus 4, remainder 2);"
-		"create table bench_copy_3 partition of bench_copy for values with (modulus 4, remainder 3);"
+		"create table bench_copy_0 partition of bench_copy for values with (modulus 4, "
+		"remainder 0);"
+		"create table bench_copy_1 partition of bench_copy for values with (modulus 4, "
+		"remainder 1);"
+		"create table bench_copy_2 partition of bench_copy for values with (modulus 4, "
+		"remainder 2);"
+		"create table bench_copy_3 partition of bench_copy for values with (modulus 4, "
+		"remainder 3);"
 		"alter table bench_copy add foreign key (run) references runs, "
 		"add foreign key (series) references series;";
 	struct err err;
@@ -44,12 +53,15 @@ static int64_t attempt(struct db *db, int i, int64_t *id, int64_t *machine)
 {
 	static const char sql[] =
 		"with j as (insert into jobs (key, kind, state, priority, purpose, class) "
-		" select 'boot:bench:' || $1::text, 'boot', 'running', 1, 'request', id from classes returning id), "
+		" select 'boot:bench:' || $1::text, 'boot', 'running', 1, 'request', id from "
+		"classes returning id), "
 		"a as (insert into attempts (job, n, host, token, expires_at) "
-		" select j.id, 1, h.id, nextval('lease_tokens'), now() + interval '1 hour' from j, hosts h "
+		" select j.id, 1, h.id, nextval('lease_tokens'), now() + interval '1 hour' from j, "
+		"hosts h "
 		" returning id, token), "
 		"l as (insert into leases (machine, token, attempt, expires_at) "
-		" select m.id, a.token, a.id, now() + interval '1 hour' from a, machines m returning machine) "
+		" select m.id, a.token, a.id, now() + interval '1 hour' from a, machines m "
+		"returning machine) "
 		"select a.id, a.token, l.machine from a, l";
 	AUTO_ROWS *rows = NULL;
 	struct err err;
@@ -120,8 +132,9 @@ static double store_s(struct db *db, int i)
 /* The rows that the last store_s() wrote, copied into a table of the same shape. */
 static double copy_s(struct db *db)
 {
-	static const char sql[] = "select s.run, s.series, s.estimate, s.values::text as v from samples s "
-				  "join runs r on r.id = s.run where r.boot = (select max(id) from boots)";
+	static const char sql[] =
+		"select s.run, s.series, s.estimate, s.values::text as v from samples s "
+		"join runs r on r.id = s.run where r.boot = (select max(id) from boots)";
 	AUTO_ROWS *rows = NULL;
 	AUTO_STR text = str_new();
 	struct err err;
@@ -135,7 +148,8 @@ static double copy_s(struct db *db)
 			 row_text(rows, i, "v"));
 	start = clock_mono_s();
 	if (!db_begin(db, &err) ||
-	    !db_copy_begin(db, "copy bench_copy (run, series, estimate, values) from stdin", &err) ||
+	    !db_copy_begin(db, "copy bench_copy (run, series, estimate, values) from stdin",
+			   &err) ||
 	    !db_copy_data(db, text.s, text.len, &err) || !db_copy_end(db, &err) ||
 	    !db_commit(db, &err))
 		die(&err);
