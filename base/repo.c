@@ -23,6 +23,7 @@ void repo_init(void)
 
 	git_libgit2_init();
 	git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+	git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
 	/* A person's diff settings would change patch ids from host to host. */
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
 		git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "");

@@ -80,8 +80,9 @@ bool repo_diff_text(struct repo *repo, const char *oid, size_t max, struct str *
  * Makes dir hold exactly the tree `to`. With `from` (a tree oid, what dir holds now) only paths
  * that differ are written, so that make rebuilds only what changed, and files that git does not
  * know (objects) stay; with NULL everything is written over an emptied directory. Writes by temp +
- * rename, and is on the disk when it returns. Never follows a symbolic link below dir. Counts
- * written and removed paths (written may be NULL).
+ * rename; the contents are on the disk when it returns, the names when a later fsync on the same
+ * file system returns. Never follows a symbolic link below dir. Counts written and removed paths
+ * (written may be NULL).
  */
 bool repo_checkout_tree(struct repo *repo, const char *from, const char *to, const char *dir,
 			size_t *written, struct err *err) _must_check;

@@ -14,6 +14,9 @@
 
 #define TEMP_NAME ".mmperf-new"
 
+/* Up to so many files each is synced by itself, else the whole file system once. */
+#define SYNC_EACH_MAX 500
+
 /* Paths come sorted, so the directory of the last one is kept open for the next. */
 struct checkout {
 	struct repo *repo;
@@ -21,6 +24,7 @@ struct checkout {
 	int root;
 	int parent; /* of the last path; -1 = none */
 	char *parent_path;
+	bool sync_each;
 	size_t count;
 };
 
@@ -166,12 +170,13 @@ static bool write_full(int fd, const char *p, size_t n)
 	return true;
 }
 
-static bool make_file(int parent, const char *data, size_t n, mode_t mode)
+static bool make_file(const struct checkout *c, const char *data, size_t n, mode_t mode)
 {
-	AUTO_CLOSE int fd = openat(parent, TEMP_NAME,
+	AUTO_CLOSE int fd = openat(c->parent, TEMP_NAME,
 				   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 
-	return fd >= 0 && write_full(fd, data, n) && !fchmod(fd, mode);
+	return fd >= 0 && write_full(fd, data, n) && !fchmod(fd, mode) &&
+	       (!c->sync_each || !fsync(fd));
 }
 
 static bool make_temp(struct checkout *c, const git_diff_file *file, struct err *err)
@@ -192,7 +197,7 @@ static bool make_temp(struct checkout *c, const git_diff_file *file, struct err 
 
 		ok = !symlinkat(target, c->parent, TEMP_NAME);
 	} else {
-		ok = make_file(c->parent, data, n,
+		ok = make_file(c, data, n,
 			       file->mode == GIT_FILEMODE_BLOB_EXECUTABLE ? 0755 : 0644);
 	}
 	return ok ? true : err_sys(err, "cannot write %s/%s", c->dir, file->path);
@@ -265,10 +270,11 @@ bool repo_checkout_tree(struct repo *repo, const char *from, const char *to, con
 	code = git_diff_tree_to_tree(&diff, repo->git, before, after, NULL);
 	if (code)
 		return repo_fail(err, code, "cannot compare trees in %s", repo->dir);
+	/* The caller writes down that dir holds this tree: that must not outlive the files. */
+	c.sync_each = git_diff_num_deltas(diff) <= SYNC_EACH_MAX;
 	if (!open_root(&c, !from, err) || !apply(&c, diff, err))
 		return false;
-	/* The caller writes down that dir holds this tree: that must not outlive the files. */
-	if (syncfs(c.root))
+	if (!c.sync_each && syncfs(c.root))
 		return err_sys(err, "cannot sync %s", dir);
 	if (written)
 		*written = c.count;

@@ -111,13 +111,18 @@ static bool make_view(struct fetch *f, struct err *err)
 
 static bool connect(struct fetch *f, const char *url, struct err *err)
 {
+	git_remote_create_options options;
 	git_remote_callbacks callbacks;
 	int code;
 
+	git_remote_create_options_init(&options, GIT_REMOTE_CREATE_OPTIONS_VERSION);
+	options.repository = f->view;
+	/* There is no configuration to look into, and looking leaks in libgit2 1.5. */
+	options.flags = GIT_REMOTE_CREATE_SKIP_INSTEADOF;
 	git_remote_init_callbacks(&callbacks, GIT_REMOTE_CALLBACKS_VERSION);
 	callbacks.transfer_progress = on_progress;
 	callbacks.payload = f;
-	code = git_remote_create_anonymous(&f->remote, f->view, url);
+	code = git_remote_create_with_opts(&f->remote, url, &options);
 	if (!code)
 		code = git_remote_connect(f->remote, GIT_DIRECTION_FETCH, &callbacks, NULL, NULL);
 	return code ? fetch_failed(f, code, err) : true;
