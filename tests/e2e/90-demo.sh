@@ -6,7 +6,7 @@ test_begin
 
 # Outside TMPDIR's own rules: the build user must reach the worktree through every directory above it.
 demo=$dir/demo
-sh "$root/deploy/demo" --build "$build" --dir "$demo" --timeout 3000 >"$dir/demo.out" 2>&1
+sh "$root/deploy/demo" --build "$build" --dir "$demo" --clean --timeout 3000 >"$dir/demo.out" 2>&1
 status=$?
 sed 's/^/# /' "$dir/demo.out" | tail -60
 is "the demo ends well" "$status" 0
@@ -44,6 +44,7 @@ is "every measured kernel proved its identity" "$(demosql "select count(*) from 
 is "no boot that detected or confirmed is in the proof" "$(demosql "select count(*) from jobs where purpose = 'prove' and (candidate is not null or request is not null)")" 0
 is "the lruvec lock was seen" "$(demosql "select count(*) > 0 from lock_waits where class = 'lruvec' and count > 0")" t
 is "no lock result lost more than 1 %" "$(demosql "select count(*) from lock_health where lost * 100 > begins")" 0
+is "culprit and parent came out the same from clean trees" "$(demosql "select count(*) from builds where clean_verified_at is not null")" 2
 is "nothing is left running" "$(demosql "select count(*) from attempts where outcome = 'running'")" 0
 wait "$up"
 test_end
