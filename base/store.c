@@ -60,8 +60,8 @@ static bool write_failed(const struct store *store, struct err *err)
 {
 	if (errno == ENOSPC || errno == EDQUOT)
 		return err_set(err, ERR_FAILED,
-			       "the disk that holds the artifact store %s is full (%lld MiB free): "
-			       "free some space or move it",
+			       "artifact store %s: no space left on device (%lld MiB free): free "
+			       "some space or move it",
 			       store->dir, (long long)(fs_free_bytes(store->dir) >> 20));
 	return err_sys(err, "cannot write to the artifact store %s", store->dir);
 }

@@ -17,6 +17,7 @@
 /* How long a result waits for the database or for space on a disk. */
 #define STORE_PATIENCE_S 600.0
 #define STORE_RETRY_S	 2.0
+#define STORE_LOOK_S	 0.1
 
 bool job_agent_path(char **out, struct err *err)
 {
@@ -41,6 +42,19 @@ static bool may_pass(const struct err *err)
 	return err->kind == ERR_DBDOWN || strstr(err->msg, "o space left on device") != NULL;
 }
 
+/* The lease has to hold meanwhile: who loses it has its result thrown away. */
+static bool wait_to_retry(struct worker *w, struct err *err)
+{
+	double end = clock_mono_s() + STORE_RETRY_S;
+
+	while (clock_mono_s() < end) {
+		if (!worker_tick(w, err))
+			return false;
+		clock_sleep_s(STORE_LOOK_S);
+	}
+	return true;
+}
+
 /* Calls store(arg) until it succeeds, fails for good, or patience is over. */
 static bool with_patience(struct worker *w,
 			  bool (*store)(struct worker *w, void *arg, struct err *err), void *arg,
@@ -48,7 +62,7 @@ static bool with_patience(struct worker *w,
 {
 	double end = clock_mono_s() + STORE_PATIENCE_S;
 
-	for (;;) {
+	for (bool said = false;; said = true) {
 		if (!worker_connect(w, end - clock_mono_s(), err))
 			return false;
 		if (store(w, arg, err))
@@ -57,9 +71,11 @@ static bool with_patience(struct worker *w,
 			return false;
 		if (err->kind == ERR_DBDOWN)
 			db_close(TAKE(w->db));
-		log_warn("attempt %lld: its result waits: %s", (long long)w->lease.attempt,
-			 err->msg);
-		clock_sleep_s(STORE_RETRY_S);
+		if (!said)
+			log_warn("attempt %lld: its result waits: %s", (long long)w->lease.attempt,
+				 err->msg);
+		if (!wait_to_retry(w, err))
+			return false;
 	}
 }
 
