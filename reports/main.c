@@ -78,8 +78,7 @@ static bool take_over(struct db *db, struct delivery *delivery, struct err *err)
 	if (!db_try_lock(db, LOCK_KEY, &got, err))
 		return false;
 	if (!got)
-		return err_set(err, ERR_CONFLICT,
-			       "another reporter works on this database; waiting for its end");
+		return err_set(err, ERR_CONFLICT, "another reporter works on this database");
 	return db_listen(db, "mmperf", err) && delivery_settle(delivery, db, err) &&
 	       delivery_recover(delivery, db, err);
 }
@@ -121,12 +120,17 @@ static bool serve(struct delivery *delivery, struct db *db, bool once, struct er
 }
 
 static bool session(const struct settings *settings, struct delivery *delivery, bool once,
-		    struct err *err)
+		    enum err_kind *waited_for, struct err *err)
 {
 	CLEANUP(db_close_ptr) struct db *db = NULL;
 
-	return settings_open_db(settings, "mmperf_reporter", "mmperf-reporter", &db, err) &&
-	       take_over(db, delivery, err) && serve(delivery, db, once, err);
+	if (!settings_open_db(settings, "mmperf_reporter", "mmperf-reporter", &db, err) ||
+	    !take_over(db, delivery, err))
+		return false;
+	if (*waited_for != ERR_NONE)
+		log_info("database: connected");
+	*waited_for = ERR_NONE;
+	return serve(delivery, db, once, err);
 }
 
 static void pause_s(double seconds)
@@ -137,15 +141,26 @@ static void pause_s(double seconds)
 		clock_sleep_s(0.1);
 }
 
+/* What is only waited for is said once. */
+static void say(const struct err *err, enum err_kind *waited_for, double wait_s)
+{
+	if (err->kind != ERR_DBDOWN && err->kind != ERR_CONFLICT)
+		log_error("%s; tried again in %.0f s", err->msg, wait_s);
+	else if (err->kind != *waited_for)
+		log_error("%s; waiting for it", err->msg);
+	*waited_for = err->kind;
+}
+
 static int run(const struct settings *settings, struct delivery *delivery, bool once)
 {
+	enum err_kind waited_for = ERR_NONE;
 	double wait_s = 1;
 
 	while (!stop_requested) {
 		double started = clock_mono_s();
 		struct err err = {0};
 
-		if (session(settings, delivery, once, &err))
+		if (session(settings, delivery, once, &waited_for, &err))
 			return 0;
 		if (once || err.kind == ERR_USAGE) {
 			log_error("%s", err.msg);
@@ -153,7 +168,7 @@ static int run(const struct settings *settings, struct delivery *delivery, bool 
 		}
 		if (clock_mono_s() - started > 60)
 			wait_s = 1;
-		log_error("%s; tried again in %.0f s", err.msg, wait_s);
+		say(&err, &waited_for, wait_s);
 		pause_s(wait_s);
 		wait_s = wait_s < 32 ? wait_s * 2 : 60;
 	}
