@@ -133,6 +133,33 @@ static void read_trailers(struct repo_commit *out)
 		out->message_id = TAKE(linked_id);
 }
 
+/* Skips lines that are blank, or those that are not. */
+static const char *past_lines(const char *s, bool blank)
+{
+	while (*s) {
+		size_t n = strcspn(s, "\n");
+
+		if ((strspn(s, " \t\r\f\v") >= n) != blank)
+			break;
+		s += n + (s[n] == '\n');
+	}
+	return s;
+}
+
+/* As git has it. git_commit_body() takes a line of white space for text and then finds no body. */
+static char *body_of(const git_commit *commit)
+{
+	const char *summary = past_lines(git_commit_message(commit), true);
+	const char *body = past_lines(past_lines(summary, false), true);
+	size_t n = strlen(body);
+	AUTO_FREE char *text = NULL;
+
+	while (n && strchr(" \t\r\n\f\v", body[n - 1]))
+		n--;
+	text = xstrndup(body, n);
+	return clean(text);
+}
+
 bool repo_commit_read(struct repo *repo, const char *oid, struct repo_commit *out, struct err *err)
 {
 	CLEANUP(free_commit) git_commit *commit = NULL;
@@ -147,7 +174,7 @@ bool repo_commit_read(struct repo *repo, const char *oid, struct repo_commit *ou
 		.author_time_s = author->when.time,
 		.commit_time_s = git_commit_time(commit),
 		.subject = clean(git_commit_summary(commit)),
-		.body = clean(git_commit_body(commit)),
+		.body = body_of(commit),
 	};
 	repo_hex(git_commit_id(commit), out->oid);
 	repo_hex(git_commit_tree_id(commit), out->tree);
