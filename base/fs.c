@@ -48,7 +48,7 @@ bool fs_read(const char *path, size_t max, struct str *out, struct err *err)
 	return true;
 }
 
-static bool write_full(int fd, const void *data, size_t n)
+bool fs_write_fd(int fd, const void *data, size_t n)
 {
 	const char *p = data;
 
@@ -74,7 +74,7 @@ static char *parent_of(const char *path)
 	return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
 }
 
-static bool sync_dir(const char *path, struct err *err)
+bool fs_sync_dir(const char *path, struct err *err)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -125,7 +125,7 @@ static bool temp_commit(struct temp *temp, mode_t mode, struct err *err)
 	if (rename(temp->name, temp->path))
 		return err_sys(err, "cannot rename a finished file to %s", temp->path);
 	free(TAKE(temp->name));
-	return sync_dir(temp->dir, err);
+	return fs_sync_dir(temp->dir, err);
 }
 
 bool fs_write_atomic(const char *path, const void *data, size_t n, mode_t mode, struct err *err)
@@ -134,7 +134,7 @@ bool fs_write_atomic(const char *path, const void *data, size_t n, mode_t mode, 
 
 	if (!temp_open(&temp, path, err))
 		return false;
-	if (!write_full(temp.fd, data, n))
+	if (!fs_write_fd(temp.fd, data, n))
 		return err_sys(err, "cannot write %s", path);
 	return temp_commit(&temp, mode, err);
 }
@@ -155,7 +155,7 @@ bool fs_copy(const char *from, const char *to, mode_t mode, struct err *err)
 			continue;
 		if (n < 0)
 			return err_sys(err, "cannot read %s", from);
-		if (!write_full(temp.fd, buf, (size_t)n))
+		if (!fs_write_fd(temp.fd, buf, (size_t)n))
 			return err_sys(err, "cannot write %s", to);
 	}
 	return temp_commit(&temp, mode, err);

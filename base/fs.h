@@ -14,6 +14,10 @@ bool fs_read(const char *path, size_t max, struct str *out, struct err *err) _mu
 /* Temp file beside path, fsync, rename, fsync of the directory: the old file or the new one. */
 bool fs_write_atomic(const char *path, const void *data, size_t n, mode_t mode,
 		     struct err *err) _must_check;
+/* All n bytes; false leaves the reason in errno. */
+bool fs_write_fd(int fd, const void *data, size_t n) _must_check;
+/* Makes names in the directory lasting. */
+bool fs_sync_dir(const char *path, struct err *err) _must_check;
 /* Plain write to an existing special file (sysfs, procfs); the errno text tells why it refused. */
 bool fs_poke(const char *path, const char *value, struct err *err) _must_check;
 bool fs_copy(const char *from, const char *to, mode_t mode, struct err *err) _must_check;

@@ -53,24 +53,42 @@ static void schedule(uint32_t w[64], const unsigned char *block)
 	}
 }
 
+/* One round; the caller turns the eight variables instead of moving them. */
+static void step(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
+		 uint32_t g, uint32_t *h, uint32_t input)
+{
+	uint32_t s1 = ror(e, 6) ^ ror(e, 11) ^ ror(e, 25);
+	uint32_t t1 = *h + s1 + ((e & f) ^ (~e & g)) + input;
+	uint32_t s0 = ror(a, 2) ^ ror(a, 13) ^ ror(a, 22);
+
+	*d += t1;
+	*h = t1 + s0 + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 static void compress(uint32_t state[8], const unsigned char *block)
 {
-	uint32_t w[64], v[8];
+	uint32_t w[64], a = state[0], b = state[1], c = state[2], d = state[3];
+	uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
 
 	schedule(w, block);
-	memcpy(v, state, sizeof(v));
-	for (int i = 0; i < 64; i++) {
-		uint32_t s1 = ror(v[4], 6) ^ ror(v[4], 11) ^ ror(v[4], 25);
-		uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
-		uint32_t s0 = ror(v[0], 2) ^ ror(v[0], 13) ^ ror(v[0], 22);
-		uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-
-		memmove(v + 1, v, 7 * sizeof(*v));
-		v[4] += t1;
-		v[0] = t1 + t2;
+	for (int i = 0; i < 64; i += 8) {
+		step(a, b, c, &d, e, f, g, &h, k[i] + w[i]);
+		step(h, a, b, &c, d, e, f, &g, k[i + 1] + w[i + 1]);
+		step(g, h, a, &b, c, d, e, &f, k[i + 2] + w[i + 2]);
+		step(f, g, h, &a, b, c, d, &e, k[i + 3] + w[i + 3]);
+		step(e, f, g, &h, a, b, c, &d, k[i + 4] + w[i + 4]);
+		step(d, e, f, &g, h, a, b, &c, k[i + 5] + w[i + 5]);
+		step(c, d, e, &f, g, h, a, &b, k[i + 6] + w[i + 6]);
+		step(b, c, d, &e, f, g, h, &a, k[i + 7] + w[i + 7]);
 	}
-	for (int i = 0; i < 8; i++)
-		state[i] += v[i];
+	state[0] += a;
+	state[1] += b;
+	state[2] += c;
+	state[3] += d;
+	state[4] += e;
+	state[5] += f;
+	state[6] += g;
+	state[7] += h;
 }
 
 struct hash *hash_new(void)

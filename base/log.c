@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fs.h"
 #include "base/str.h"
 
 static enum log_level max_level = LOG_LEVEL_INFO;
@@ -61,21 +62,10 @@ static void flatten(char *s)
 			*s = ' ';
 }
 
-static void write_all(const char *s, size_t n)
-{
-	while (n) {
-		ssize_t done = write(STDERR_FILENO, s, n);
-
-		if (done <= 0)
-			return;
-		s += done;
-		n -= (size_t)done;
-	}
-}
-
 static _printf_(2, 0) void emit(enum log_level level, const char *fmt, va_list ap)
 {
 	AUTO_STR line = str_new();
+	bool ok;
 
 	if (level > max_level)
 		return;
@@ -91,7 +81,9 @@ static _printf_(2, 0) void emit(enum log_level level, const char *fmt, va_list a
 	str_vaddf(&line, fmt, ap);
 	flatten(line.s);
 	str_addc(&line, '\n');
-	write_all(line.s, line.len);
+	/* There is nobody left to tell when this fails. */
+	ok = fs_write_fd(STDERR_FILENO, line.s, line.len);
+	(void)ok;
 }
 
 void log_error(const char *fmt, ...)

@@ -310,7 +310,7 @@ char *proc_which(const char *name)
 
 	strs_split(&dirs, path && *path ? path : "/usr/local/bin:/usr/bin:/bin", ":");
 	/* A service's PATH often lacks them, and kexec, qemu helpers and mkfs live there. */
-	strs_pushl(&dirs, "/usr/local/sbin", "/usr/sbin", "/sbin", NULL);
+	strs_pushl(&dirs, "/usr/local/sbin", "/usr/sbin", "/sbin", (char *)NULL);
 	for (size_t i = 0; i < dirs.n; i++) {
 		AUTO_FREE char *file = xasprintf("%s/%s", dirs.v[i], name);
 

@@ -155,27 +155,12 @@ static bool remove_path(struct checkout *c, const git_diff_delta *delta, struct 
 	return true;
 }
 
-static bool write_full(int fd, const char *p, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, p, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return false;
-		p += done;
-		n -= (size_t)done;
-	}
-	return true;
-}
-
 static bool make_file(const struct checkout *c, const char *data, size_t n, mode_t mode)
 {
 	AUTO_CLOSE int fd = openat(c->parent, TEMP_NAME,
 				   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 
-	return fd >= 0 && write_full(fd, data, n) && !fchmod(fd, mode) &&
+	return fd >= 0 && fs_write_fd(fd, data, n) && !fchmod(fd, mode) &&
 	       (!c->sync_each || !fsync(fd));
 }
 

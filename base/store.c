@@ -85,17 +85,7 @@ static bool incoming_add(struct incoming *in, const char *data, size_t n, struct
 {
 	hash_add(in->hash, data, n);
 	in->size += (int64_t)n;
-	while (n) {
-		ssize_t done = write(in->fd, data, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return write_failed(in->store, err);
-		data += done;
-		n -= (size_t)done;
-	}
-	return true;
+	return fs_write_fd(in->fd, data, n) ? true : write_failed(in->store, err);
 }
 
 static char *object_path(const struct store *store, const char *sha256)
@@ -110,16 +100,6 @@ static bool is_stored(const char *path, const char *sha256)
 	struct err ignored;
 
 	return fs_exists(path) && hash_file(path, hex, &ignored) && !strcmp(hex, sha256);
-}
-
-static bool sync_parent(const char *path, struct err *err)
-{
-	AUTO_FREE char *dir = xstrndup(path, (size_t)(strrchr(path, '/') - path));
-	AUTO_CLOSE int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0 || (fsync(fd) && errno != EINVAL))
-		return err_sys(err, "cannot sync directory %s", dir);
-	return true;
 }
 
 static bool incoming_place(struct incoming *in, char sha256[HASH_HEX_SIZE], struct err *err)
@@ -146,7 +126,7 @@ static bool incoming_place(struct incoming *in, char sha256[HASH_HEX_SIZE], stru
 	if (rename(in->path, path))
 		return err_sys(err, "cannot place an artifact at %s", path);
 	free(TAKE(in->path));
-	if (!sync_parent(path, err))
+	if (!fs_sync_dir(dir, err))
 		return false;
 	memcpy(sha256, hex, sizeof(hex));
 	return true;
