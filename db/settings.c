@@ -16,7 +16,7 @@ const struct conf_key settings_keys[] = {
 	 "Boots one bisection may use before it ends as a narrowed range.", false},
 	{"bisect", false, "posterior", CONF_FLOAT, "0.99", "Posterior at which the search stops.",
 	 false},
-	{"bisect", false, "prove-boots", CONF_INT, "5",
+	{"bisect", false, "prove-boots", CONF_INT, "8",
 	 "Fresh boots of parent and of culprit that prove it.", false},
 	{"bisect", false, "clean-rebuild", CONF_BOOL, "true",
 	 "Rebuild culprit and parent from clean trees before the proof.", false},

@@ -288,7 +288,7 @@ bool status_log(struct db *db, int64_t limit, const char *after, json_t **out, s
 		"  and ($2::text is null or at > $2::timestamptz) order by at desc limit $1) "
 		"select coalesce(json_agg(json_build_object( "
 		"  'at', to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00', "
-		"  'kind', kind, 'text', text) order by at), '[]') as doc from l";
+		"  'kind', kind, 'text', text) order by at, kind, text), '[]') as doc from l";
 
 	return read_doc(db, sql, DBV(dbv_i64(limit), dbv_text(after)), out, err);
 }

@@ -37,6 +37,7 @@ bool compare_boots(const double *before, size_t n0, const double *after, size_t 
 	double sign = better_sign(better);
 	struct comparison c = {.before_n = n0, .after_n = n1};
 	struct interval iv;
+	bool robust;
 
 	if (n0 == 0 || n1 == 0)
 		return err_set(err, ERR_FAILED,
@@ -45,11 +46,14 @@ bool compare_boots(const double *before, size_t n0, const double *after, size_t 
 	if (!estimate_logs(before, n0, floor, x, err) ||
 	    !estimate_logs(after, n1, floor, x + n0, err))
 		return false;
-	c.before_mean = exp(estimate_mean(x, n0)) - floor;
-	c.after_mean = exp(estimate_mean(x + n0, n1)) - floor;
+	robust = n0 >= COMPARE_ROBUST_N && n1 >= COMPARE_ROBUST_N;
+	c.before_mean = exp(robust ? estimate_trimmed_mean(x, n0) : estimate_mean(x, n0)) - floor;
+	c.after_mean =
+		exp(robust ? estimate_trimmed_mean(x + n0, n1) : estimate_mean(x + n0, n1)) - floor;
 	for (size_t i = 0; i < n0 + n1; i++)
 		x[i] *= sign;
-	iv = estimate_welch(x, n0, x + n0, n1, 0.95);
+	iv = robust ? estimate_yuen(x, n0, x + n0, n1, 0.95)
+		    : estimate_welch(x, n0, x + n0, n1, 0.95);
 	c.effect = iv.diff;
 	c.lo = iv.lo;
 	c.hi = iv.hi;

@@ -19,6 +19,11 @@ enum better better_parse(const char *direction);
 /* +1 when more is worse or there is no direction, -1 when less is worse. */
 double better_sign(enum better better);
 
+/* From so many boots on each side, one outlier a side is cut off before anything is said. */
+enum {
+	COMPARE_ROBUST_N = 8
+};
+
 struct comparison {
 	size_t before_n, after_n;
 	double before_mean, after_mean; /* geometric, in the metric's unit */
@@ -30,8 +35,8 @@ struct comparison {
 };
 
 /*
- * One number per boot, n >= 1 on each side; floor is the c of log(x + c). Welch's interval. Fails
- * on a number whose logarithm does not exist.
+ * One number per boot, n >= 1 on each side; floor is the c of log(x + c). Welch's interval, or
+ * Yuen's (trimmed) from COMPARE_ROBUST_N boots a side. Fails on a number whose logarithm does not exist.
  */
 bool compare_boots(const double *before, size_t n0, const double *after, size_t n1, double floor,
 		   enum better better, struct comparison *out, struct err *err) _must_check;

@@ -157,6 +157,53 @@ struct interval estimate_welch(const double *before, size_t n0, const double *af
 	return iv;
 }
 
+/* One side of Yuen's test: trimmed mean, its squared standard error, and the numbers that count. */
+struct trimmed {
+	double mean, variance, kept;
+};
+
+static struct trimmed trim(const double *x, size_t n)
+{
+	AUTO_FREE double *v = xcalloc(n, sizeof(*v));
+	size_t cut = n / 5;
+	struct trimmed t = {.kept = (double)(n - 2 * cut)};
+
+	memcpy(v, x, n * sizeof(*v));
+	qsort(v, n, sizeof(*v), by_value);
+	t.mean = estimate_mean(v + cut, n - 2 * cut);
+	for (size_t i = 0; i < cut; i++) {
+		v[i] = v[cut];
+		v[n - 1 - i] = v[n - 1 - cut];
+	}
+	t.variance = estimate_sse(v, n) / (t.kept * (t.kept - 1.0));
+	return t;
+}
+
+struct interval estimate_yuen(const double *before, size_t n0, const double *after, size_t n1,
+			      double level)
+{
+	struct trimmed b = trim(before, n0), a = trim(after, n1);
+	struct interval iv = {.diff = a.mean - b.mean};
+
+	if (b.kept >= 2.0 && a.kept >= 2.0) {
+		double f0 = b.kept - 1.0, f1 = a.kept - 1.0;
+		double v = b.variance + a.variance;
+
+		iv.se = sqrt(v);
+		iv.df = v > 0.0 ? v * v /
+					  (b.variance * b.variance / f0 +
+					   a.variance * a.variance / f1)
+				: f0 + f1;
+	}
+	fill_interval(&iv, level);
+	return iv;
+}
+
+double estimate_trimmed_mean(const double *x, size_t n)
+{
+	return trim(x, n).mean;
+}
+
 struct interval estimate_pooled(const double *before, size_t n0, const double *after, size_t n1,
 				const struct sd_prior *prior, double level)
 {

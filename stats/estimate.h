@@ -56,6 +56,16 @@ struct interval {
 struct interval estimate_welch(const double *before, size_t n0, const double *after, size_t n1,
 			       double level);
 
+/*
+ * The same with a fifth of the numbers cut off at each end of each side (Yuen 1974, "The two-sample
+ * trimmed t for unequal population variances"): n = 5 to 9 lose one at each end, fewer than 5 none,
+ * which makes it Welch's. A boot that the host disturbed cannot decide then.
+ */
+struct interval estimate_yuen(const double *before, size_t n0, const double *after, size_t n1,
+			      double level);
+/* The mean that estimate_yuen() compares. */
+double estimate_trimmed_mean(const double *x, size_t n);
+
 /* Same with one common variance, to which a prior adds its df; prior may be NULL. */
 struct interval estimate_pooled(const double *before, size_t n0, const double *after, size_t n1,
 				const struct sd_prior *prior, double level);

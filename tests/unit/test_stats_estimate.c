@@ -319,9 +319,28 @@ static void test_rng(void **state)
 		assert_int_equal(seen[i], -1);
 }
 
+static void test_one_outlier_a_side_does_not_decide(void **state)
+{
+	const double before[] = {100, 104, 97, 101, 99, 103, 98, 5000};
+	const double after[] = {150, 156, 144, 152, 149, 155, 147, 1};
+	struct interval welch, yuen;
+	struct comparison c;
+	struct err err;
+
+	(void)state;
+	assert_true(compare_boots(before, 8, after, 8, 0.0, BETTER_LOWER, &c, &err));
+	assert_true(c.significant && c.lo > 0.3 && c.hi < 0.5);
+	assert_true(fabs(c.before_mean - 101) < 2 && fabs(c.after_mean - 149) < 2);
+	/* fewer than 5 numbers: nothing is cut off */
+	welch = estimate_welch(before, 4, after, 4, 0.95);
+	yuen = estimate_yuen(before, 4, after, 4, 0.95);
+	assert_true(fabs(welch.lo - yuen.lo) < 1e-9 && fabs(welch.hi - yuen.hi) < 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_outlier_a_side_does_not_decide),
 		cmocka_unit_test(test_location),
 		cmocka_unit_test(test_logs),
 		cmocka_unit_test(test_quantiles),
