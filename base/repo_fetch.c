@@ -2,14 +2,21 @@
 /* Fetching one branch. */
 #include "base/repo.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/repo_internal.h"
+
+#define VIEW_PREFIX "fetch-"
+#define YOUNG_S	    60
 
 struct fetch {
 	struct repo *repo;
@@ -19,6 +26,7 @@ struct fetch {
 	void *arg;
 	bool stopped;
 	char *view_dir;
+	int lock; /* on view_dir, held while it is in use */
 	git_repository *view;
 	git_remote *remote;
 	struct str refs; /* the view's, as a packed-refs file */
@@ -34,6 +42,7 @@ static void fetch_release(struct fetch *f)
 	if (f->view_dir && !fs_remove_tree(f->view_dir, &ignored))
 		errno = 0;
 	free(f->view_dir);
+	mem_close_ptr(&f->lock);
 	str_release(&f->refs);
 	free(f->shown);
 }
@@ -46,7 +55,7 @@ static bool fetch_failed(const struct fetch *f, int code, struct err *err)
 	if (f->stopped)
 		return err_set(err, ERR_FAILED, "fetch of %s from %s was stopped", f->branch,
 			       f->shown);
-	if (strstr(text, "404") || strstr(text, "could not find repository"))
+	if (strstr(text, "status code: 404") || strstr(text, "could not find repository"))
 		return err_set(err, ERR_NOTFOUND, "there is no git repository at %s", f->shown);
 	if (strstr(text, "authentication") || code == GIT_EAUTH)
 		return err_set(err, ERR_FAILED, "%s does not exist or wants a password", f->shown);
@@ -74,6 +83,39 @@ static bool check_path(const char *url, struct err *err)
 	return true;
 }
 
+static int lock_dir(int parent, const char *name)
+{
+	AUTO_CLOSE int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB) ? TAKE_FD(fd) : -1;
+}
+
+static void close_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+/* A fetch that was killed leaves its view, but not its lock. A young one may not be locked yet. */
+static void sweep_views(struct repo *repo)
+{
+	CLEANUP(close_dir) DIR *dir = opendir(git_repository_commondir(repo->git));
+	struct dirent *entry;
+	struct err ignored;
+
+	while (dir && (entry = readdir(dir))) {
+		AUTO_CLOSE int lock = -1;
+		struct stat st;
+
+		if (!str_starts(entry->d_name, VIEW_PREFIX))
+			continue;
+		lock = lock_dir(dirfd(dir), entry->d_name);
+		if (lock >= 0 && !fstat(lock, &st) && st.st_mtime < clock_wall_s() - YOUNG_S &&
+		    !fs_remove_tree_at(dirfd(dir), entry->d_name, &ignored))
+			break;
+	}
+}
+
 static bool view_file(const struct fetch *f, const char *name, const char *text, struct err *err)
 {
 	AUTO_FREE char *path = xasprintf("%s/%s", f->view_dir, name);
@@ -90,22 +132,24 @@ static bool view_file(const struct fetch *f, const char *name, const char *text,
  */
 static bool make_view(struct fetch *f, struct err *err)
 {
-	char dir[] = "/tmp/mmperf-fetch-XXXXXX";
-	AUTO_FREE char *link = NULL, *refs = NULL, *objects = NULL;
+	AUTO_FREE char *link = NULL, *refs = NULL;
 	int code;
 
-	if (!mkdtemp(dir))
-		return err_sys(err, "cannot make a directory in /tmp");
-	f->view_dir = xstrdup(dir);
-	link = xasprintf("%s/objects", dir);
-	refs = xasprintf("%s/refs", dir);
-	objects = xasprintf("%sobjects", git_repository_commondir(f->repo->git));
-	if (symlink(objects, link) || mkdir(refs, 0700))
-		return err_sys(err, "cannot write in %s", dir);
+	sweep_views(f->repo);
+	f->view_dir = xasprintf("%s" VIEW_PREFIX "XXXXXX", git_repository_commondir(f->repo->git));
+	if (!mkdtemp(f->view_dir)) {
+		free(TAKE(f->view_dir));
+		return err_sys(err, "cannot make a directory in %s", f->repo->dir);
+	}
+	f->lock = lock_dir(AT_FDCWD, f->view_dir);
+	link = xasprintf("%s/objects", f->view_dir);
+	refs = xasprintf("%s/refs", f->view_dir);
+	if (f->lock < 0 || symlink("../objects", link) || mkdir(refs, 0700))
+		return err_sys(err, "cannot write in %s", f->view_dir);
 	if (!view_file(f, "HEAD", "ref: refs/heads/none\n", err) ||
 	    !view_file(f, "config", "[core]\n\tbare = true\n", err))
 		return false;
-	code = git_repository_open_bare(&f->view, dir);
+	code = git_repository_open_bare(&f->view, f->view_dir);
 	return code ? repo_fail(err, code, "cannot fetch") : true;
 }
 
@@ -222,6 +266,7 @@ bool repo_fetch(struct repo *repo, const char *url, const char *branch, const ch
 		.branch = branch,
 		.progress = progress,
 		.arg = arg,
+		.lock = -1,
 		.refs = str_new(),
 	};
 	CLEANUP(free_odb) git_odb *odb = NULL;

@@ -238,6 +238,17 @@ static void test_fetch_of_a_long_rebuilt_branch(void **state _unused)
 	assert_in_range(again, 400, 1300);
 }
 
+static void test_views_of_killed_fetches_go(void **state _unused)
+{
+	AUTO_REPO *repo = bare("swept.git", NULL);
+	AUTO_FREE char *path = at("work");
+	struct err err;
+
+	run("cd swept.git && mkdir fetch-old fetch-young && touch -d '1 hour ago' fetch-old");
+	assert_true(repo_fetch(repo, path, "main", "refs/mmperf/x", NULL, NULL, &err));
+	run("cd swept.git && test $(echo fetch-*) = fetch-young");
+}
+
 static void test_reference(void **state _unused)
 {
 	AUTO_FREE char *path = at("work");
@@ -641,6 +652,7 @@ int main(void)
 		cmocka_unit_test(test_fetch_mistakes),
 		cmocka_unit_test(test_fetch_can_be_stopped),
 		cmocka_unit_test(test_fetch_of_a_long_rebuilt_branch),
+		cmocka_unit_test(test_views_of_killed_fetches_go),
 		cmocka_unit_test(test_reference),
 		cmocka_unit_test(test_resolve),
 		cmocka_unit_test(test_refs),
