@@ -208,6 +208,24 @@ bool machine_confirm(struct machine *m, bool fresh, struct err *err _unused)
 	return true;
 }
 
+/*
+ * A boot that others disturbed is thrown away and tried again. On a host that never is quiet the last
+ * try counts, and says so.
+ */
+static void judge_quiet(struct machine *m)
+{
+	double limit = conf_f64(m->worker->settings->conf, "machine", m->name, "max-disturbance");
+	const struct job_lease *lease = &m->worker->lease;
+	bool last = lease->n >= lease->job.max_attempts;
+
+	if (m->foreign_share <= limit)
+		return;
+	machine_verdict(
+		m, last ? "ok" : "infra",
+		"other work took %.0f %% of this host's CPUs (max-disturbance is %.0f %%)%s",
+		100 * m->foreign_share, 100 * limit, last ? "; kept, as the last try" : "");
+}
+
 static void conclude(struct machine *m)
 {
 	const struct result *r = collect_result(m->collect);
@@ -220,6 +238,8 @@ static void conclude(struct machine *m)
 		machine_verdict(m, "machine", "the clock source changed during the measurement");
 	else
 		machine_verdict(m, "ok", "%s", "");
+	if (!strcmp(m->outcome, "ok"))
+		judge_quiet(m);
 }
 
 bool machine_boot(struct machine *m, struct err *err)

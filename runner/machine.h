@@ -13,6 +13,7 @@
 
 #include "base/js.h"
 #include "runner/collect.h"
+#include "runner/quiet.h"
 #include "runner/worker.h"
 
 struct machine {
@@ -33,6 +34,8 @@ struct machine {
 	struct str reason;
 	double started_s; /* clock_mono_s(); 0: never started */
 	double guest_s;
+	struct quiet quiet;
+	double foreign_share; /* of the CPUs while it measured; negative: not known */
 	void *state; /* the driver's */
 };
 

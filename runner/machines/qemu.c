@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/hash.h"
@@ -250,6 +251,8 @@ static bool qemu_start(struct machine *m, struct err *err)
 	push_devices(&spec.argv, m, disk);
 	push_kernel(&spec.argv, m);
 	m->started_s = clock_mono_s();
+	if (!quiet_begin(&m->quiet, m->worker->cpus))
+		log_warn("machine %s: /proc/stat cannot be read: disturbance is not seen", m->name);
 	if (!proc_start(&spec, &m->proc, err) ||
 	    !machine_follow(m, MACHINE_HELLO, seconds(m, "boot-timeout"), &status, err))
 		return false;
@@ -267,7 +270,10 @@ static bool qemu_confirm(struct machine *m, struct err *err)
 
 static bool qemu_run(struct machine *m, struct err *err)
 {
-	return machine_follow(m, MACHINE_END, seconds(m, "run-timeout"), NULL, err);
+	if (!machine_follow(m, MACHINE_END, seconds(m, "run-timeout"), NULL, err))
+		return false;
+	m->foreign_share = quiet_share(&m->quiet, m->proc.pid);
+	return true;
 }
 
 static bool qemu_collect(struct machine *m, struct err *err _unused)

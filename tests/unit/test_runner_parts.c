@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Texts: consoles, build logs, series; archives; the CPU plan. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +19,7 @@
 #include "runner/console.h"
 #include "runner/host.h"
 #include "runner/initramfs.h"
+#include "runner/quiet.h"
 #include "runner/series.h"
 
 static void diagnosis_is(const char *text, const char *want, const char *want_line)
@@ -168,12 +170,35 @@ static int begin(void **state _unused)
 	return 0;
 }
 
+static void test_disturbance(void **state)
+{
+	static const char stat[] = "cpu  900 0 90 9000 9 0 9 9 0 0\n"
+				   "cpu0 100 10 20 5000 3 1 2 4 50 0\n"
+				   "cpu1 200 0 40 4000 3 0 0 0 90 0\n"
+				   "cpu10 1 0 0 10 0 0 0 0 0 0\n"
+				   "intr 12345 0 0\n"
+				   "cpu2 9999 0 0 0 0 0 0 0 0 0\n";
+	struct quiet quiet;
+	int n;
+
+	(void)state;
+	assert_true(fabs(quiet_busy(stat, NULL, 100, &n) - 3.78) < 1e-9 && n == 3);
+	assert_true(fabs(quiet_busy(stat, "1", 100, &n) - 2.40) < 1e-9 && n == 1);
+	assert_true(fabs(quiet_busy(stat, "0-1", 100, &n) - 3.77) < 1e-9 && n == 2);
+	assert_true(fabs(quiet_busy(stat, "10,1", 100, &n) - 2.41) < 1e-9 && n == 2);
+	assert_true(quiet_busy(stat, "7", 100, &n) == 0 && n == 0);
+	assert_true(quiet_busy("", NULL, 100, &n) == 0 && n == 0);
+	assert_true(quiet_begin(&quiet, NULL));
+	assert_true(quiet_share(&quiet, getpid()) < 0); /* too short to tell */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_console),	  cmocka_unit_test(test_first_error),
-		cmocka_unit_test(test_series),	  cmocka_unit_test(test_initramfs),
-		cmocka_unit_test(test_host_plan), cmocka_unit_test(test_host_offer),
+		cmocka_unit_test(test_disturbance), cmocka_unit_test(test_console),
+		cmocka_unit_test(test_first_error), cmocka_unit_test(test_series),
+		cmocka_unit_test(test_initramfs),   cmocka_unit_test(test_host_plan),
+		cmocka_unit_test(test_host_offer),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
