@@ -2,6 +2,7 @@
 # Sourced by the end-to-end tests: TAP lines, a database and a directory of their own, daemons that can be killed.
 #
 #	. "$(dirname "$0")/../lib.sh"
+#	own_server "$@"                first of all in tests that stop or restart PostgreSQL: one that no other test uses
 #	test_begin                     a fresh database and $dir; $dir/config is yours to write
 #	ok NAME COMMAND...             one TAP line: passes when COMMAND does
 #	is NAME GOT WANTED             the same for two texts
@@ -72,6 +73,11 @@ wait_sql() {
 	done
 }
 
+own_server() {
+	[ -z "${MMPERF_OWN_SERVER:-}" ] || return 0
+	MMPERF_OWN_SERVER=1 exec sh "$root/tests/with-pg" sh "$0" "$@"
+}
+
 test_begin() {
 	dir=$(mktemp -d "${TMPDIR:-/tmp}/mmperf-test.XXXXXX")
 	# the build user and the database server must get in
@@ -107,6 +113,8 @@ daemon() {
 	_d=$1
 	shift
 	setsid "$build/mmperf-$_d" --config "$dir/config" "$@" >>"$dir/$_d.log" 2>&1 &
+	# until then a signal would end up in the traps of this shell's copy
+	while [ "/proc/$!/exe" -ef "/proc/$$/exe" ]; do :; done
 	eval "pid_$_d=$!"
 	daemons="$daemons $_d"
 }

@@ -3,6 +3,7 @@
 # What fails around the runner: kill -9 of it and of its jobs, a database that goes away, machines that die, hung and
 # wrong kernels, garbage from the guest, cancelled jobs, a full disk. No result is lost, none is stored twice.
 . "$(dirname "$0")/../lib.sh"
+own_server "$@"
 test_begin
 
 tree=$dir/tree

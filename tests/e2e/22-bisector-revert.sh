@@ -3,6 +3,7 @@
 # The proof with the culprit reverted on the tip (a real repository), and a database that restarts meanwhile.
 . "$(dirname "$0")/../lib.sh"
 . "$root/tests/fake-lab.sh"
+own_server "$@"
 test_begin
 lab_begin 1 "[detect]
 	gaps = false"

@@ -4,6 +4,7 @@
 # the same culprit, one regression, nothing twice, nothing lost, nothing sent twice.
 . "$(dirname "$0")/../lib.sh"
 . "$root/tests/fake-line.sh"
+own_server "$@"
 test_begin
 echo 'boot-s 0.2' >"$dir/fake.script"
 cat >"$dir/slowcc" <<-'EOT'
@@ -145,11 +146,11 @@ for _ in $(seq 600); do
 	[ -f "$dir/smtp/1.eml" ] && break
 	sleep 0.1
 done
-is 'the server has the text, the row is still being sent' "$(ls "$dir/smtp" | grep -c eml) $(sql 'select state from outbox')" '1 sending'
+is 'the server has the text, the row is still being sent' "$(find "$dir/smtp" -name "*.eml" | wc -l) $(sql 'select state from outbox')" '1 sending'
 again reporter
 ok 'a fresh reporter is unsure' wait_sql 60 "select state = 'unsure' from outbox"
 sleep 1
-is '... and does not send again' "$(ls "$dir/smtp" | grep -c eml) $(sql 'select state from outbox')" '1 unsure'
+is '... and does not send again' "$(find "$dir/smtp" -name "*.eml" | wc -l) $(sql 'select state from outbox')" '1 unsure'
 kill $smtp
 wait $smtp 2>/dev/null
 test_end

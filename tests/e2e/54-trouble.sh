@@ -4,6 +4,7 @@
 # right beside the culprit.
 . "$(dirname "$0")/../lib.sh"
 . "$root/tests/fake-line.sh"
+own_server "$@"
 test_begin
 line_settings
 plant 8 'metric=fault_ns:ns:lower:1000:0.05' hang=3 shift=5:0.4 panic=6 doc=8
