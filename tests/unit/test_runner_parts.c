@@ -91,7 +91,7 @@ static void test_initramfs(void **state _unused)
 {
 	AUTO_FREE char *path = xasprintf("/tmp/mmperf-cpio-%d", (int)getpid());
 	CLEANUP(proc_spec_release) struct proc_spec spec = {.timeout_s = 10};
-	CLEANUP(proc_result_release) struct proc_result result = {.out = str_new()};
+	CLEANUP(proc_result_release) struct proc_result result = {0};
 	CLEANUP(initramfs_release) struct initramfs fs;
 	struct err err;
 
