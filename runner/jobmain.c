@@ -361,9 +361,14 @@ static bool give_up(struct worker *w, const struct err *why, struct err *err)
 	const char *outcome = stopped || why->kind == ERR_CONFLICT ? "lost" : "infra";
 
 	*err = *why;
-	if (fs_exists(kept) || !w->db)
+	if (fs_exists(kept) || !w->db || !w->lease.job.key)
 		return false;
-	log_warn("attempt %lld (%s): %s", (long long)w->lease.attempt, w->lease.job.key, why->msg);
+	if (!strcmp(outcome, "lost"))
+		log_info("attempt %lld (%s): %s", (long long)w->lease.attempt, w->lease.job.key,
+			 why->msg);
+	else
+		log_warn("attempt %lld (%s): %s", (long long)w->lease.attempt, w->lease.job.key,
+			 why->msg);
 	if (!job_finish(w->db, w->lease.token, outcome, why->msg, err))
 		return false;
 	return fs_remove_tree(w->dir, err);
@@ -377,8 +382,8 @@ bool job_main(const struct settings *settings, int64_t attempt, int64_t token, c
 	struct err why = {0};
 
 	host_init(&host, settings);
-	if (!worker_open(&w, settings, attempt, token, stop, err))
-		return false;
+	if (!worker_open(&w, settings, attempt, token, stop, &why))
+		return give_up(&w, &why, err);
 	w.cpus = host_cpus_for(&host, w.lease.machine_name);
 	if (!do_job(&w, &why))
 		return give_up(&w, &why, err);

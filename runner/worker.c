@@ -33,10 +33,10 @@ bool worker_open(struct worker *w, const struct settings *settings, int64_t atte
 	AUTO_FREE char *artifacts = settings_path(settings, "artifacts");
 
 	*w = (struct worker){.settings = settings, .stop = stop};
+	w->dir = xasprintf("%s/attempts/%lld", settings->state_dir, (long long)token);
 	if (!worker_connect(w, CONNECT_S, err) ||
 	    !job_lease_read(w->db, attempt, token, &w->lease, err) || !refresh(w, err))
 		return false;
-	w->dir = xasprintf("%s/attempts/%lld", settings->state_dir, (long long)token);
 	return store_open(artifacts, &w->store, err) && fs_remove_tree(w->dir, err) &&
 	       fs_mkdirs(w->dir, 0755, err);
 }
