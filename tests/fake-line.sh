@@ -21,6 +21,8 @@ line_settings() {
 			compiler = ${line_compiler:-gcc}
 		[detect]
 			gaps = ${line_gaps:-false}
+		[bisect]
+			prove-boots = 5
 		[recipe "tiny"]
 			config = $dir/tiny.config
 		[tree "test"]
