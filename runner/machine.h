@@ -36,7 +36,7 @@ struct machine {
 	double guest_s;
 	struct quiet quiet;
 	double foreign_share; /* of the CPUs while it measured; negative: not known */
-	void *state; /* the driver's */
+	void *state;	      /* the driver's */
 };
 
 struct machine_driver {
