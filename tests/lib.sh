@@ -15,7 +15,7 @@
 
 set -u
 export LC_ALL=C TZ=UTC
-root=$(cd "$(dirname "$0")/../.." && pwd)
+root=$(git -C "$(dirname "$0")" rev-parse --show-toplevel 2>/dev/null || (cd "$(dirname "$0")/../.." && pwd))
 build=${O:-build}
 case $build in /*) ;; *) build=$root/$build ;; esac
 tap_n=0

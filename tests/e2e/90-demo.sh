@@ -6,9 +6,17 @@ test_begin
 
 # Outside TMPDIR's own rules: the build user must reach the worktree through every directory above it.
 demo=$dir/demo
-sh "$root/deploy/demo" --build "$build" --dir "$demo" --clean --timeout 3000 >"$dir/demo.out" 2>&1
-status=$?
-sed 's/^/# /' "$dir/demo.out" | tail -60
+run_demo() {
+	sh "$root/deploy/demo" --build "$build" --dir "$demo" --clean --timeout 2400 >"$dir/demo.out" 2>&1
+	status=$?
+	sed 's/^/# /' "$dir/demo.out" | tail -60
+}
+run_demo
+# A host that other guests share may be too busy for a decision; what was found wrongly is never tried again.
+if [ $status != 0 ] && tail -1 "$dir/demo.out" | grep -q 'no regression was found'; then
+	echo "# nothing was found; once more"
+	run_demo
+fi
 is "the demo ends well" "$status" 0
 like "its last line names the planted commit" "$(tail -1 "$dir/demo.out")" \
 	"^demo: planted commit found: $(sed -n 's/^planted=\(............\).*/\1/p' "$demo/tree/truth") \(.*\), posterior (0\.99[0-9]*|1(\.0+)?), [0-9]+ boots\$"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # On real kernels: another planted change, found through the wait on the lruvec lock alone.
-. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../../lib.sh"
 test_begin
 sh "$root/deploy/demo" --build "$build" --dir "$dir/demo" --plant locks --judge lock.lruvec.wait_per_op --timeout 3000 \
 	>"$dir/demo.out" 2>&1
