@@ -180,7 +180,7 @@ is 'an offline machine may be waited for; TREE/BRANCH^' "$(sql "select args->'co
 	order by id desc limit 1")" "$s1"
 try compare "$(echo "$m5" | cut -c1-12)" main --class guests --no-wait
 is 'compare: the row' "$(sql "select kind, args->>'before' = '$m5', args->>'after' = '$m7', args->>'boots'
-	from requests order by id desc limit 1")" 'compare|t|t|5'
+	from requests order by id desc limit 1")" 'compare|t|t|8'
 try bisect --good side --bad main --metric fault_time --class guests --budget 30 --min-effect 0.05 --no-wait
 is 'bisect: good need not be an ancestor' "$(sql "select kind, args->>'good' = '$s2', args->>'bad' = '$m7',
 	args->>'metric', args->>'budget', round((args->>'min_effect')::numeric, 9) = 0.05, args ? 'suite' from requests order by id desc limit 1")" \
