@@ -47,7 +47,7 @@ is "one mail in the spool" "$(find "$demo/state/spool" -name '*.eml' | wc -l | t
 is "one outbox row, sent" "$(demosql "select string_agg(state, ' ') from outbox")" sent
 like "the mail names the commit" "$(cat "$demo"/state/spool/*.eml)" "$(truth planted | cut -c1-12)"
 ok "its page is there" test -s "$demo/state/pages/regression-1.html"
-is "three snapshots, the second a rebase" "$(demosql "select count(*) || ' ' || bool_or(not exists (select from snapshot_commits sc where sc.snapshot = s.id and sc.commit = (select head from snapshots p where p.branch = s.branch and p.seq = s.seq - 1))) from snapshots s where seq > 1")" "2 t"
+is "three snapshots, the second a rebase" "$(demosql "select count(*) || ' ' || bool_or(not exists (select from snapshot_commits sc where sc.snapshot = s.id and sc.commit = (select head from snapshots p where p.branch = s.branch and p.seq = s.seq - 1))) from snapshots s where seq > 1")" "2 true"
 is "every measured kernel proved its identity" "$(demosql "select count(*) from boots b join images i on i.id = b.image where b.outcome = 'ok' and b.build_id <> i.build_id")" 0
 is "no boot that detected or confirmed is in the proof" "$(demosql "select count(*) from jobs where purpose = 'prove' and (candidate is not null or request is not null)")" 0
 is "the lruvec lock was seen" "$(demosql "select count(*) > 0 from lock_waits where class = 'lruvec' and count > 0")" t
