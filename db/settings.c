@@ -68,7 +68,7 @@ const struct conf_key settings_keys[] = {
 	 "From power-on to the agent's first line.", false},
 	{"machine", true, "run-timeout", CONF_SECONDS, "10m",
 	 "From the agent's first line to its last.", false},
-	{"machine", true, "max-disturbance", CONF_FLOAT, "0.25",
+	{"machine", true, "max-disturbance", CONF_FLOAT, "0.35",
 	 "Share of the guest's host CPUs that other work may take during a boot; above it the boot "
 	 "is "
 	 "repeated.",
