@@ -96,10 +96,9 @@ bool bisector_judges(const struct bisector *bisector, const struct series *serie
 
 double bisector_min_effect(const struct bisector *bisector, const char *metric)
 {
-	const char *key = str_starts(metric, "lock.") ? "min-wait-effect" : "min-effect";
-	double relative = conf_f64(bisector->settings->conf, "detect", NULL, key);
+	struct worth worth = settings_worth(bisector->settings);
 
-	return log1p(relative > 0 ? relative : 0.001);
+	return worth_of(&worth, metric);
 }
 
 bool bisector_tolerates(struct bisector *bisector, const struct err *err)

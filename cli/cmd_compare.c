@@ -59,9 +59,12 @@ static bool print_table(struct session *session, const struct compare_key *key, 
 {
 	CLEANUP(compare_table_release) struct compare_table table = {0};
 	AUTO_STR text = str_new();
+	const struct settings *settings;
+	struct worth worth;
 	struct db *db;
 
-	if (!session_db(session, &db, err) || !compare_table_read(db, key, &table, err))
+	if (!session_settings(session, &settings, err) || !session_db(session, &db, err) ||
+	    !compare_table_read(db, key, &table, err))
 		return false;
 	if (session->json) {
 		AUTO_JSON *doc = compare_table_json(&table);
@@ -72,7 +75,8 @@ static bool print_table(struct session *session, const struct compare_key *key, 
 		compare_table_print(&table, &text);
 		fputs(text.s, stdout);
 	}
-	if (compare_table_worse(&table))
+	worth = settings_worth(settings);
+	if (compare_table_worse(&table, &worth))
 		session_found(session);
 	return true;
 }
@@ -146,6 +150,7 @@ const struct command cmd_compare = {
 		"Boots both commits in random order, interleaved, and prints what differs: means,\n"
 		"change with its 95 % interval, * when significant, n, and the lock waits. Exit "
 		"status\n"
-		"3 when something got significantly worse.",
+		"3 when something got significantly worse by detect.min-effect or more (lock waits:\n"
+		"detect.min-wait-effect).",
 	.run = run,
 };

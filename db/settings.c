@@ -2,6 +2,7 @@
 /* The key table and the way to the database. */
 #include "db/settings.h"
 
+#include <math.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,4 +228,22 @@ bool settings_open_db(const struct settings *settings, const char *role, const c
 		return false;
 	*db = TAKE(opened);
 	return true;
+}
+
+static double log_effect(const struct settings *settings, const char *key)
+{
+	double relative = conf_f64(settings->conf, "detect", NULL, key);
+
+	return log1p(relative > 0 ? relative : 0.001);
+}
+
+struct worth settings_worth(const struct settings *settings)
+{
+	return (struct worth){.effect = log_effect(settings, "min-effect"),
+			      .wait_effect = log_effect(settings, "min-wait-effect")};
+}
+
+double worth_of(const struct worth *worth, const char *metric)
+{
+	return str_starts(metric, "lock.") ? worth->wait_effect : worth->effect;
 }

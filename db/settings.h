@@ -30,6 +30,13 @@ bool settings_open_db(const struct settings *settings, const char *role, const c
 /* The same without the version check, for `db migrate`. */
 bool settings_open_db_raw(const struct settings *settings, const char *role,
 			  const char *application, struct db **db, struct err *err) _must_check;
+/* detect.min-effect and detect.min-wait-effect as log ratios, > 0. */
+struct worth {
+	double effect, wait_effect;
+};
+struct worth settings_worth(const struct settings *settings);
+/* The smallest change of this metric that is worth reporting. */
+double worth_of(const struct worth *worth, const char *metric);
 /* state_dir/NAME; the caller frees it. */
 char *settings_path(const struct settings *settings, const char *name);
 

@@ -6,12 +6,13 @@
 
 #include "base/js.h"
 #include "db/compare.h"
+#include "db/settings.h"
 #include "stats/compare.h"
 
 struct compare_row {
 	const struct compared_series *series; /* in data */
-	struct comparison stats;
-	char *problem; /* why there are no stats; NULL = there are */
+	struct comparison stats; /* its p, and so significant, is Holm's over the whole table */
+	char *problem;		 /* why there are no stats; NULL = there are */
 };
 
 struct compare_table {
@@ -26,8 +27,8 @@ bool compare_table_read(struct db *db, const struct compare_key *key, struct com
 			struct err *err) _must_check;
 /* The statistics of table->data, filled by the caller. */
 void compare_table_compute(struct compare_table *table);
-/* At least one row with a direction got significantly worse: exit status 3. */
-bool compare_table_worse(const struct compare_table *table);
+/* A row with a direction got significantly worse, by as much as is worth reporting. */
+bool compare_table_worse(const struct compare_table *table, const struct worth *worth);
 
 void compare_table_print(const struct compare_table *table, struct str *out);
 /* A new reference. */

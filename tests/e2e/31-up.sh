@@ -11,7 +11,7 @@ cp "$build"/mmperf "$build"/mmperf-runner "$build"/mmperf-bisector "$build"/mmpe
 build=$dir/bin
 
 tree=$dir/tree
-sh "$root/tests/make-fake-tree" "$tree" 8 shift=5:0.4 doc=2 break=7 metric=fault_ns:ns:lower:1000:0.03 || exit 1
+sh "$root/tests/make-fake-tree" "$tree" 8 shift=5:0.4 doc=2 break=7 metric=fault_ns:ns:lower:1000:0.003 || exit 1
 culprit=$(git -C "$tree" rev-parse main~3)
 echo '# nothing' >"$dir/tiny.config"
 cat >"$dir/config" <<-EOF

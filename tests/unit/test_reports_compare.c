@@ -11,6 +11,8 @@
 
 #include "reports/compare.h"
 
+static const struct worth worth = {.effect = 0.02, .wait_effect = 0.25};
+
 static double *copy(const double *from, size_t n)
 {
 	double *out = xcalloc(n, sizeof(*out));
@@ -67,7 +69,7 @@ static void prints_what_changed(void **state _unused)
 	assert_non_null(strstr(out.s, "  latency      100.0 ns      120.0 ns  +20.0 % *  "));
 	assert_non_null(strstr(out.s, "worse\n"));
 	assert_non_null(strstr(out.s, "measured on one side only (4 + 0 boots)"));
-	assert_true(compare_table_worse(&table));
+	assert_true(compare_table_worse(&table, &worth));
 }
 
 static void more_can_be_better(void **state _unused)
@@ -79,7 +81,7 @@ static void more_can_be_better(void **state _unused)
 	compare_table_print(&table, &out);
 	assert_non_null(strstr(out.s, "+20.0 % *"));
 	assert_non_null(strstr(out.s, "better\n"));
-	assert_false(compare_table_worse(&table));
+	assert_false(compare_table_worse(&table, &worth));
 }
 
 static void no_direction_is_not_judged(void **state _unused)
@@ -88,7 +90,7 @@ static void no_direction_is_not_judged(void **state _unused)
 
 	fill(&table, "none");
 	assert_true(table.rows[0].stats.significant);
-	assert_false(compare_table_worse(&table));
+	assert_false(compare_table_worse(&table, &worth));
 }
 
 static void json_has_the_rows(void **state _unused)
@@ -107,13 +109,22 @@ static void json_has_the_rows(void **state _unused)
 	assert_non_null(js_str_or(json_array_get(rows, 2), "problem", NULL));
 }
 
+static void little_is_not_worse(void **state _unused)
+{
+	CLEANUP(compare_table_release) struct compare_table table = {0};
+	const struct worth much = {.effect = 0.2, .wait_effect = 0.2};
+
+	fill(&table, "lower");
+	assert_true(table.rows[0].stats.significant);
+	assert_false(compare_table_worse(&table, &much));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(prints_what_changed),
-		cmocka_unit_test(more_can_be_better),
-		cmocka_unit_test(no_direction_is_not_judged),
-		cmocka_unit_test(json_has_the_rows),
+		cmocka_unit_test(prints_what_changed),	      cmocka_unit_test(more_can_be_better),
+		cmocka_unit_test(no_direction_is_not_judged), cmocka_unit_test(json_has_the_rows),
+		cmocka_unit_test(little_is_not_worse),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

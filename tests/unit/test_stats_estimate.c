@@ -14,6 +14,7 @@
 #include "stats/detect.h"
 #include "stats/estimate.h"
 #include "stats/hist.h"
+#include "stats/multiple.h"
 #include "stats/rng.h"
 
 static void near(double a, double b, double tolerance)
@@ -138,6 +139,22 @@ static void test_compare(void **state)
 	assert_false(lower.significant);
 	assert_true(isinf(lower.mde));
 	assert_false(compare_boots(a, 0, b, 1, 0.0, BETTER_NONE, &lower, &err));
+}
+
+static void test_holm(void **state)
+{
+	double p[] = {0.01, 0.04, 0.03, 0.005}, one[] = {0.6, 0.9};
+
+	(void)state;
+	multiple_holm(p, 4);
+	near(p[0], 0.03, 1e-12);
+	near(p[1], 0.06, 1e-12);
+	near(p[2], 0.06, 1e-12);
+	near(p[3], 0.02, 1e-12);
+	multiple_holm(one, 2);
+	near(one[0], 1.0, 1e-12);
+	near(one[1], 1.0, 1e-12);
+	multiple_holm(NULL, 0);
 }
 
 static void test_mde(void **state)
@@ -348,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_welch_covers),
 		cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_holm),
 		cmocka_unit_test(test_mde),
 		cmocka_unit_test(test_detect),
 		cmocka_unit_test(test_confirm_unchanged),
