@@ -150,7 +150,8 @@ const struct command cmd_compare = {
 		"Boots both commits in random order, interleaved, and prints what differs: means,\n"
 		"change with its 95 % interval, * when significant, n, and the lock waits. Exit "
 		"status\n"
-		"3 when something got significantly worse by detect.min-effect or more (lock waits:\n"
+		"3 when something got significantly worse by detect.min-effect or more (lock "
+		"waits:\n"
 		"detect.min-wait-effect).",
 	.run = run,
 };

@@ -18,7 +18,6 @@ void progress_init(struct progress *progress, bool quiet)
 		.terminal = isatty(STDERR_FILENO) == 1,
 		.quiet = quiet,
 		.started_s = clock_mono_s(),
-		.shown_s = -INFINITY,
 	};
 }
 
@@ -27,6 +26,7 @@ void progress_release(struct progress *progress)
 	if (progress->open)
 		fputc('\n', stderr);
 	free(progress->last);
+	free(progress->phase);
 	*progress = (struct progress){0};
 }
 
@@ -42,14 +42,27 @@ static void add_times(const struct progress *progress, double eta_s, bool at_mos
 	str_addc(line, ']');
 }
 
-void progress_show(struct progress *progress, const char *text, double eta_s, bool at_most)
+static bool is_due(const struct progress *progress, const char *phase, const char *text)
 {
-	bool same = progress->last && !strcmp(progress->last, text);
-	double now = clock_mono_s();
+	if (progress->quiet)
+		return false;
+	if (progress->terminal || !progress->phase || strcmp(progress->phase, phase))
+		return true;
+	return strcmp(progress->last, text) && clock_mono_s() - progress->shown_s >= PLAIN_EVERY_S;
+}
+
+static void replace(char **word, const char *by)
+{
+	free(*word);
+	*word = xstrdup(by);
+}
+
+void progress_show(struct progress *progress, const char *phase, const char *text, double eta_s,
+		   bool at_most)
+{
 	AUTO_STR line = str_new();
 
-	if (progress->quiet ||
-	    (!progress->terminal && (same || now - progress->shown_s < PLAIN_EVERY_S)))
+	if (!is_due(progress, phase, text))
 		return;
 	show_safe(text, &line);
 	add_times(progress, eta_s, at_most, &line);
@@ -59,9 +72,9 @@ void progress_show(struct progress *progress, const char *text, double eta_s, bo
 		fprintf(stderr, "%s\n", line.s);
 	fflush(stderr);
 	progress->open = progress->terminal;
-	progress->shown_s = now;
-	free(progress->last);
-	progress->last = xstrdup(text);
+	progress->shown_s = clock_mono_s();
+	replace(&progress->last, text);
+	replace(&progress->phase, phase);
 }
 
 void progress_note(struct progress *progress, const char *fmt, ...)

@@ -12,7 +12,7 @@ struct progress {
 	bool open; /* a living line stands on the terminal */
 	double started_s;
 	double shown_s;
-	char *last;
+	char *last, *phase;
 };
 
 void progress_init(struct progress *progress, bool quiet);
@@ -20,9 +20,11 @@ void progress_init(struct progress *progress, bool quiet);
 void progress_release(struct progress *progress);
 /*
  * Shows text, with how long it will take yet (NAN = not known; at_most says that it is a bound).
- * Elsewhere than on a terminal: when the text has changed, and at most every five seconds.
+ * Elsewhere than on a terminal: when the phase is a new one, else when the text has changed and
+ * five seconds have gone.
  */
-void progress_show(struct progress *progress, const char *text, double eta_s, bool at_most);
+void progress_show(struct progress *progress, const char *phase, const char *text, double eta_s,
+		   bool at_most);
 /* A line that stays: ends the living one first. */
 void progress_note(struct progress *progress, const char *fmt, ...) _printf_(2, 3);
 

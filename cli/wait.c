@@ -42,7 +42,7 @@ static void add_jobs(const struct request_progress *p, struct str *text)
 
 /* A bisection tells how many boots it may use at most, and its best suspect. */
 static bool add_bisection(struct db *db, int64_t bisection, const struct request_progress *p,
-			  struct str *text, double *eta_s, struct err *err)
+			  struct str *phase, struct str *text, double *eta_s, struct err *err)
 {
 	AUTO_JSON *doc = NULL;
 	json_t *all, *best = NULL, *h;
@@ -55,8 +55,9 @@ static bool add_bisection(struct db *db, int64_t bisection, const struct request
 	json_array_foreach(all, i, h) if (!best || js_f64_or(h, "mass", 0) >
 							   js_f64_or(best, "mass", 0)) best = h;
 	budget = js_i64_or(doc, "budget", 0);
+	str_add(phase, js_str_or(doc, "state", "?"));
 	str_addf(text, "bisection %lld %s: %lld boots of at most %lld", (long long)bisection,
-		 js_str_or(doc, "state", "?"), (long long)p->boots, (long long)budget);
+		 phase->s, (long long)p->boots, (long long)budget);
 	if (best)
 		str_addf(text, ", best suspect %.12s at %.2f", js_str_or(best, "oid", "none"),
 			 js_f64_or(best, "mass", 0));
@@ -68,7 +69,7 @@ static bool add_bisection(struct db *db, int64_t bisection, const struct request
 static bool show(struct db *db, const struct request *request, struct progress *progress,
 		 struct err *err)
 {
-	AUTO_STR text = str_new();
+	AUTO_STR text = str_new(), phase = str_new();
 	struct request_progress p;
 	int64_t bisection;
 	double eta_s;
@@ -79,12 +80,13 @@ static bool show(struct db *db, const struct request *request, struct progress *
 	str_addf(&text, "request %lld: ", (long long)request->id);
 	eta_s = eta_of(&p);
 	if (bisection) {
-		if (!add_bisection(db, bisection, &p, &text, &eta_s, err))
+		if (!add_bisection(db, bisection, &p, &phase, &text, &eta_s, err))
 			return false;
 	} else {
 		add_jobs(&p, &text);
+		str_add(&phase, p.jobs ? "jobs" : "queued");
 	}
-	progress_show(progress, text.s, eta_s, bisection != 0);
+	progress_show(progress, phase.s, text.s, eta_s, bisection != 0);
 	return true;
 }
 
