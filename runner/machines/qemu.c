@@ -17,6 +17,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "runner/initramfs.h"
+#include "runner/machines/kvm.h"
 
 /*
  * An oops ends the boot; so does a panic, at once: QEMU exits instead of restarting. The guest's TSC
@@ -45,7 +46,7 @@ static bool wants_kvm(const struct settings *settings, const char *name)
 	const char *accel = conf_str(settings->conf, "machine", name, "accel");
 
 	if (!strcmp(accel, "auto"))
-		return !access("/dev/kvm", R_OK | W_OK);
+		return kvm_usable();
 	return !strcmp(accel, "kvm");
 }
 
@@ -167,6 +168,11 @@ static bool qemu_load(struct machine *m, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "machine %s boots images only; the running kernel is "
 			       "measured by machines of driver local",
+			       m->name);
+	if (!strcmp(machine_str(m, "accel"), "kvm") && !kvm_usable())
+		return err_set(err, ERR_USAGE,
+			       "machine %s has accel = kvm, but this host cannot: /dev/kvm and a "
+			       "CPU with vmx or svm are needed; set accel = tcg or auto",
 			       m->name);
 	if (!direct_archive(m, initrd, err) || !disk_image(m, &disk, err))
 		return false;

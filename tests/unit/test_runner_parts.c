@@ -19,6 +19,7 @@
 #include "runner/console.h"
 #include "runner/host.h"
 #include "runner/initramfs.h"
+#include "runner/machines/kvm.h"
 #include "runner/quiet.h"
 #include "runner/series.h"
 
@@ -192,13 +193,22 @@ static void test_disturbance(void **state)
 	assert_true(quiet_share(&quiet, getpid()) < 0); /* too short to tell */
 }
 
+static void test_kvm(void **state _unused)
+{
+	assert_true(kvm_cpu_can("processor\t: 0\nflags\t\t: fpu vmx sse\nbugs\t: x\n"));
+	assert_true(kvm_cpu_can("flags\t\t: fpu svm\n"));
+	assert_false(kvm_cpu_can("processor\t: 0\nflags\t\t: fpu vmx_x xsvm sse\n"));
+	assert_false(kvm_cpu_can("vmx flags\t: none\nmodel name : vmx\n"));
+	assert_false(kvm_cpu_can(""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_disturbance), cmocka_unit_test(test_console),
 		cmocka_unit_test(test_first_error), cmocka_unit_test(test_series),
 		cmocka_unit_test(test_initramfs),   cmocka_unit_test(test_host_plan),
-		cmocka_unit_test(test_host_offer),
+		cmocka_unit_test(test_host_offer),  cmocka_unit_test(test_kvm),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
