@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -199,6 +200,19 @@ bool cluster_running(const struct cluster *cluster, bool *yes, struct err *err)
 		return false;
 	*yes = status == 0;
 	return true;
+}
+
+bool cluster_alive(const struct cluster *cluster)
+{
+	AUTO_FREE char *path = xasprintf("%s/postmaster.pid", cluster->data);
+	AUTO_STR text = str_new();
+	struct err ignored = {0};
+	pid_t pid;
+
+	if (!fs_read(path, 4096, &text, &ignored))
+		return false;
+	pid = (pid_t)strtol(text.s, NULL, 10);
+	return pid > 0 && (!kill(pid, 0) || errno == EPERM);
 }
 
 static void add_quoted(struct str *out, const char *text)

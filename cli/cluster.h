@@ -28,6 +28,8 @@ bool cluster_init(const struct settings *settings, struct cluster *out,
 void cluster_release(struct cluster *cluster);
 
 bool cluster_running(const struct cluster *cluster, bool *yes, struct err *err) _must_check;
+/* The server's process is there: a look at a file, cheap enough for every few seconds. */
+bool cluster_alive(const struct cluster *cluster);
 /* Makes the cluster when it does not exist, starts it when it does not run (*started tells), and
  * makes the database. Safe to repeat after a crash at any point. */
 bool cluster_start(const struct cluster *cluster, bool *started, struct err *err) _must_check;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/command.h"
 #include "cli/session.h"
 #include "cli/show.h"
@@ -52,6 +53,9 @@ static void keep_last(const json_t *events, char **after)
 	*after = xstrdup(js_str_or(json_array_get(events, n - 1), "at", ""));
 }
 
+/* Much is notified while there is work; the events are looked up once in a while only. */
+#define LOOK_EVERY_S 2.0
+
 static bool follow(struct session *session, struct db *db, char **after, struct err *err)
 {
 	stop_on_signals();
@@ -70,6 +74,7 @@ static bool follow(struct session *session, struct db *db, char **after, struct 
 		else
 			print_events(events);
 		keep_last(events, after);
+		clock_sleep_s(LOOK_EVERY_S);
 		if (!db_wait(db, 5, stop_flag(), -1, &got, err))
 			return false;
 	}

@@ -152,12 +152,49 @@ static void print_all(const json_t *doc, double window_s)
 	print_failures(json_object_get(doc, "failures"), window.s);
 }
 
+static void add_running(const json_t *queue, struct str *line, int64_t *queued)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(queue, i, row)
+	{
+		*queued += js_i64_or(row, "queued", 0);
+		if (js_i64_or(row, "running", 0))
+			str_addf(line, "%s for %s; ",
+				 strcmp(js_str_or(row, "kind", ""), "build") ? "booting"
+									     : "building",
+				 js_str_or(row, "purpose", "?"));
+	}
+}
+
+/* "booting for search; 3 jobs to go; 5 builds, 14 good boots; bisection 1 searching: ..." */
+static void print_brief(const json_t *doc)
+{
+	const json_t *totals = json_object_get(doc, "totals"), *row;
+	AUTO_STR line = str_new();
+	int64_t queued = 0;
+	size_t i;
+
+	add_running(json_object_get(doc, "queue"), &line, &queued);
+	str_addf(&line, "%lld jobs to go; %lld builds, %lld good boots", (long long)queued,
+		 (long long)js_i64_or(totals, "built", 0),
+		 (long long)js_i64_or(totals, "boots", 0));
+	json_array_foreach(json_object_get(doc, "bisections"), i, row)
+		str_addf(&line, "; bisection %lld %s: best %.12s at %.2f",
+			 (long long)js_i64_or(row, "id", 0), js_str_or(row, "state", "?"),
+			 js_str_or(row, "best", "none"), js_f64_or(row, "posterior", 0));
+	puts(line.s);
+}
+
 static bool run(struct session *session, int argc, char **argv, struct err *err)
 {
 	double window_s = 86400;
+	bool brief = false;
 	const struct opt opts[] = {
 		{0, "window", OPT_SECONDS, &window_s, "TIME",
 		 "utilisation and failures of the last TIME (1d)"},
+		{0, "brief", OPT_FLAG, &brief, NULL, "one line"},
 		{0},
 	};
 	AUTO_JSON *doc = json_object();
@@ -173,6 +210,8 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		return false;
 	if (session->json)
 		session_print_json(doc);
+	else if (brief)
+		print_brief(doc);
 	else
 		print_all(doc, window_s);
 	return true;
@@ -181,7 +220,7 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 const struct command cmd_status = {
 	.name = "status",
 	.summary = "machines, queue, bisections, utilisation, failures",
-	.usage = "[--window TIME]",
+	.usage = "[--window TIME] [--brief]",
 	.about = "What the machines are doing, what is queued, how far each bisection is, how much "
 		 "of\n"
 		 "the time with work each host neither built nor measured, and what went wrong.",

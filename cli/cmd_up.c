@@ -12,7 +12,8 @@
 #include "db/migrate.h"
 #include "db/status.h"
 
-#define LOOK_EVERY_S 0.5
+#define LOOK_EVERY_S	   0.5
+#define LOOK_AT_DB_EVERY_S 5.0
 
 static bool migrate(const struct settings *settings, struct err *err)
 {
@@ -73,24 +74,56 @@ static bool look_idle(const struct settings *settings, struct db *db, double *si
 	return true;
 }
 
-static bool watch(const struct settings *settings, struct daemons *daemons, double idle_s,
-		  struct err *err)
+/* The same through a connection that may break: a database that is away for a while means work. */
+static bool look_again(const struct settings *settings, struct db **db, double *since_s,
+		       struct err *err)
+{
+	if ((*db || settings_open_db(settings, "mmperf_cli", "mmperf up", db, err)) &&
+	    look_idle(settings, *db, since_s, err))
+		return true;
+	if (err->kind != ERR_DBDOWN)
+		return false;
+	db_close(*db);
+	*db = NULL;
+	*since_s = 0;
+	*err = (struct err){0};
+	return true;
+}
+
+/* A private server that crashed is started again; the daemons wait for it meanwhile. */
+static void keep_database(const struct cluster *cluster, double *next_s)
+{
+	struct err err = {0};
+	bool started;
+
+	if (!cluster->bin || clock_mono_s() < *next_s)
+		return;
+	*next_s = clock_mono_s() + LOOK_AT_DB_EVERY_S;
+	if (cluster_alive(cluster))
+		return;
+	log_warn("database: ended without our doing; starting it again (its log: %s)",
+		 cluster->log);
+	if (!cluster_start(cluster, &started, &err))
+		log_error("%s", err.msg);
+}
+
+static bool watch(const struct settings *settings, const struct cluster *cluster,
+		  struct daemons *daemons, double idle_s, struct err *err)
 {
 	CLEANUP(db_close_ptr) struct db *db = NULL;
-	double idle_since_s = 0;
+	double idle_since_s = 0, db_next_s = 0;
 
-	if (idle_s > 0 && !settings_open_db(settings, "mmperf_cli", "mmperf up", &db, err))
-		return false;
 	while (!*stop_flag()) {
+		keep_database(cluster, &db_next_s);
 		if (!daemons_look(daemons, err))
 			return false;
-		if (db && !look_idle(settings, db, &idle_since_s, err))
+		if (idle_s > 0 && !look_again(settings, &db, &idle_since_s, err))
 			return false;
 		if (idle_since_s > 0 && clock_mono_s() - idle_since_s >= idle_s) {
 			log_info("nothing to do for %g s: stopping", idle_s);
 			return true;
 		}
-		if (db && daemons_hopeless(daemons))
+		if (idle_s > 0 && daemons_hopeless(daemons))
 			return err_set(err, ERR_FAILED,
 				       "mmperf-%s ends again and again; its messages stand above",
 				       daemons_hopeless(daemons));
@@ -112,7 +145,7 @@ static bool up(const struct settings *settings, double idle_s, struct err *err)
 		return false;
 	state_share_files();
 	ok = start_database(settings, &cluster, err) && daemons_init(&daemons, settings, err) &&
-	     watch(settings, &daemons, idle_s, err);
+	     watch(settings, &cluster, &daemons, idle_s, err);
 	daemons_stop(&daemons);
 	if (cluster.bin && !cluster_stop(&cluster, ok ? err : &late))
 		return false;

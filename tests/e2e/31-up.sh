@@ -98,6 +98,8 @@ ok 'the tree is followed' wait_for 60 snapshot_there
 machine_there() { mmperf machines | grep -q '^m1 '; }
 ok 'the machine is there' wait_for 60 machine_there
 
+like 'status --brief: one line' "$(mmperf status --brief)" '^(.*; )?[0-9]+ jobs to go; [0-9]+ builds, [0-9]+ good boots$'
+
 # kill -9: the daemons go with it, the database stays and is taken over.
 kill -9 "$up"
 wait "$up" 2>/dev/null
@@ -110,6 +112,11 @@ ok '... the database as it runs' says 'database: already running'
 # A daemon that dies comes back.
 kill -9 "$(started reporter)"
 ok 'a daemon that is killed is started again' wait_for 30 starts 3
+
+# So does the database.
+kill -9 "$(head -1 "$dir/state/pg/data/postmaster.pid")"
+ok 'a database that is killed is started again' wait_for 60 says 'database: ended without our doing'
+ok '... and answers' wait_for 60 mmperf status
 
 # By hand, through the real bisector and runner.
 mmperf run main~4..main~2 -n 2 >"$dir/out" 2>"$dir/err"
