@@ -103,7 +103,7 @@ $(O)/tests/%: tests/unit/%.c $(archive) $(bench_test_archive) $(O)/.flags
 
 # What a person runs -------------------------------------------------------------------------------
 
-.PHONY: setup demo check check-unit check-e2e check-kernel check-all bench lint format install uninstall clean help
+.PHONY: setup demo check check-unit check-e2e check-kernel bench lint format install uninstall clean help
 
 setup: ## install what is needed (as root: Debian packages and users)
 	@sh deploy/setup
@@ -127,9 +127,6 @@ check-e2e: all ## only the end-to-end tests that boot no kernel
 
 check-kernel: all ## only the end-to-end tests on real kernels
 	@O=$(O) sh tests/run kernel
-
-check-all: all tests ## what check does, and the tests that take too long for CI
-	@O=$(O) sh tests/run unit e2e kernel more
 
 bench: all ## figures, as ratios measured side by side: table and $(O)/bench/main.json
 	@O=$(O) sh tests/bench/main

@@ -65,6 +65,9 @@ static bool read_two(struct bisector *bisector, const json_t *args, const char *
 static bool read_commits(struct bisector *bisector, const struct request *request,
 			 struct asked *ask, struct err *err)
 {
+	ask->running = !strcmp(request->kind, "run") && js_bool_or(request->args, "running", false);
+	if (ask->running)
+		return true;
 	if (!strcmp(request->kind, "run"))
 		return read_range(bisector, request->args, ask, err);
 	if (!strcmp(request->kind, "compare"))
@@ -78,6 +81,8 @@ static bool read_tree(struct bisector *bisector, const json_t *args, struct aske
 	const char *name = js_str_or(args, "tree", NULL);
 	int64_t base;
 
+	if (ask->running)
+		return true;
 	if (!commit_tree(bisector->db, ask->commits[ask->n_commits - 1], &ask->tree,
 			 &ask->tree_name, &base, err))
 		return false;
@@ -99,22 +104,29 @@ static bool read_class(struct bisector *bisector, const json_t *args, struct ask
 	CLEANUP(classes_release) struct classes classes = {0};
 	const char *name = js_str_or(args, "class", NULL);
 	AUTO_STR names = str_new();
+	size_t fitting = 0;
 
 	if (!classes_read(bisector->db, &classes, err))
 		return false;
 	for (size_t i = 0; i < classes.n; i++) {
 		const struct class_info *c = &classes.v[i];
 
-		str_addf(&names, "%s%s", names.len ? ", " : "", c->name);
-		if (name ? strcmp(c->name, name) : classes.n > 1)
+		if (c->running != ask->running)
+			continue;
+		str_addf(&names, "%s%s", fitting++ ? ", " : "", c->name);
+		if (name && strcmp(c->name, name))
 			continue;
 		ask->class_id = c->id;
+		free(ask->class_name);
 		ask->class_name = xstrdup(c->name);
 	}
-	if (ask->class_id)
+	if (ask->class_id && (name || fitting == 1))
 		return true;
-	if (!classes.n)
-		return err_set(err, ERR_USAGE, "there is no machine: add one to the settings");
+	if (!fitting)
+		return err_set(err, ERR_USAGE,
+			       "there is no machine that %s: add one to the settings",
+			       ask->running ? "measures its running kernel (driver local)"
+					    : "boots images");
 	return name ? err_set(err, ERR_NOTFOUND, "no machine class %s; there are: %s", name,
 			      names.s)
 		    : err_set(err, ERR_USAGE, "name a machine class, one of: %s", names.s);
@@ -147,7 +159,7 @@ static bool read_suites(struct bisector *bisector, const json_t *args, struct as
 		return ask->n_suites ||
 		       err_set(err, ERR_USAGE,
 			       "no suite of the settings is for tree %s on class %s",
-			       ask->tree_name, ask->class_name);
+			       ask->running ? "(none)" : ask->tree_name, ask->class_name);
 	}
 	ask->suites = xcalloc(json_array_size(list) + 1, sizeof(*ask->suites));
 	if (one)

@@ -10,6 +10,7 @@
 
 struct asked {
 	int64_t id;
+	bool running;	  /* the machine's running kernel: no commits, tree, recipe, builds */
 	int64_t *commits; /* run: all; compare: before, after; bisect: good, bad */
 	size_t n_commits;
 	int64_t tree;

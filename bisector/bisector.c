@@ -29,7 +29,7 @@ static bool admits(const struct conf *conf, const char *suite, const char *key, 
 {
 	const struct strs *list = conf_list(conf, "suite", suite, key);
 
-	return !list->n || strs_has(list, value);
+	return !value || !list->n || strs_has(list, value);
 }
 
 size_t bisector_suites(const struct bisector *bisector, const char *tree, const char *class_name,

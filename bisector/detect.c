@@ -210,7 +210,7 @@ bool detect_advance(struct bisector *bisector, struct err *err)
 	size_t n;
 
 	if (!toolchain_current(bisector->db, &d.toolchain, err) ||
-	    !classes_read(bisector->db, &d.classes, err) ||
+	    !classes_read_booting(bisector->db, &d.classes, err) ||
 	    !snapshots_read(bisector->db, PLAN_SNAPSHOTS, &snapshots, err))
 		return false;
 	for (size_t i = 0; i < snapshots.n; i += n) {

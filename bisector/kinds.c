@@ -12,6 +12,8 @@
 #include "stats/compare.h"
 #include "stats/estimate.h"
 
+#define RUNNING "running" /* role of the one kernel that nobody built */
+
 /* Boots of a request and their numbers. */
 struct gathered {
 	struct work_jobs jobs;
@@ -120,6 +122,20 @@ static bool run_commit(struct bisector *bisector, const struct asked *ask, size_
 	return true;
 }
 
+static void run_running(const struct gathered *g, const char *role, json_t *list)
+{
+	json_t *obj = json_object(), *series = json_array();
+
+	js_set_str(obj, "oid", NULL);
+	js_set_str(obj, "subject", "the running kernel");
+	js_set_str(obj, "build", "none");
+	side_boots(obj, g, role);
+	for (size_t k = 0; k < g->list.n; k++)
+		run_series(g, &g->list.v[k], role, series);
+	js_set_new(obj, "series", series);
+	json_array_append_new(list, obj);
+}
+
 static void role_name(size_t i, char role[8])
 {
 	snprintf(role, 8, "c%zu", i % 1000000);
@@ -133,12 +149,22 @@ static bool run_result(struct bisector *bisector, const struct asked *ask, const
 	char role[8];
 
 	js_set_new(result, "commits", list);
+	if (ask->running)
+		run_running(g, RUNNING, list);
 	for (size_t i = 0; i < ask->n_commits; i++) {
 		role_name(i, role);
 		if (!run_commit(bisector, ask, i, role, g, list, err))
 			return false;
 	}
 	return request_finish(bisector->db, ask->id, result, err);
+}
+
+static bool queue_running(struct bisector *bisector, const struct asked *ask, struct err *err)
+{
+	const struct boots_side side = {.role = RUNNING};
+	const struct boots_plan plan = plan_of(ask, &side, 1);
+
+	return boots_queue(bisector, &plan, 0, ask->boots, err);
 }
 
 bool kind_run(struct bisector *bisector, const struct request *request _unused, struct asked *ask,
@@ -148,7 +174,8 @@ bool kind_run(struct bisector *bisector, const struct request *request _unused, 
 	size_t builds_open;
 	char role[8];
 
-	if (!asked_builds(bisector, ask, &builds_open, err))
+	if (!asked_builds(bisector, ask, &builds_open, err) ||
+	    (ask->running && !queue_running(bisector, ask, err)))
 		return false;
 	for (size_t i = 0; i < ask->n_commits; i++) {
 		const struct boots_side side = {role, ask->commits[i], ask->builds[i].id,

@@ -321,7 +321,7 @@ bool plan_advance(struct bisector *bisector, struct err *err)
 		return false;
 	if (!planner.toolchain)
 		return true;
-	return classes_read(bisector->db, &planner.classes, err) &&
+	return classes_read_booting(bisector->db, &planner.classes, err) &&
 	       snapshots_read(bisector->db, PLAN_SNAPSHOTS, &snapshots, err) &&
 	       plan_heads(&planner, &snapshots, err) &&
 	       (!conf_bool(conf, "detect", NULL, "gaps") ||

@@ -25,8 +25,8 @@ bool ask_check(struct session *session, struct ask *ask, struct err *err)
 	for (size_t i = 0; i < ask->suites.n; i++)
 		if (!known_suite(db, ask->suites.v[i], err))
 			return false;
-	return known_class(db, ask->class_word, ask->no_wait, &ask->class_id, &ask->class_name,
-			   err);
+	return known_class(db, ask->class_word, ask->running, ask->no_wait, &ask->class_id,
+			   &ask->class_name, err);
 }
 
 void ask_set_args(const struct ask *ask, json_t *args)

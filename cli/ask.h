@@ -11,6 +11,7 @@ struct ask {
 	struct strs suites;	/* --bench */
 	const char *class_word; /* --class; NULL = the only one */
 	long long boots;	/* --boots; 0 = the settings' */
+	bool running;		/* the machine's running kernel, and no commit */
 	bool no_wait;
 	int64_t class_id; /* of ask_check() */
 	char *class_name; /* of ask_check() */

@@ -23,9 +23,9 @@ static void print_commit(const json_t *commit)
 	const char *build = js_str_or(commit, "build", "?");
 	AUTO_STR line = str_new();
 
-	str_addf(&line, "%.12s ", js_str_or(commit, "oid", ""));
+	str_addf(&line, "%.12s ", js_str_or(commit, "oid", "-"));
 	show_safe(js_str_or(commit, "subject", ""), &line);
-	if (strcmp(build, "built") != 0) {
+	if (!strcmp(build, "failed") || !strcmp(build, "broken")) {
 		str_addf(&line, ": %s: ", !strcmp(build, "failed") ? "does not build" : build);
 		show_safe(js_str_or(commit, "error", "no message"), &line);
 	}
@@ -61,11 +61,15 @@ static bool ask_run(struct session *session, struct ask *ask, const char *word, 
 	bool ended;
 
 	js_set_new(args, "commits", commits);
-	if (!ask_check(session, ask, err) || !revision_range(session, word, &oids, &tree, err))
+	if (!ask_check(session, ask, err) ||
+	    (!ask->running && !revision_range(session, word, &oids, &tree, err)))
 		return false;
 	for (size_t i = 0; i < oids.n; i++)
 		json_array_append_new(commits, json_string(oids.v[i]));
-	js_set_str(args, "tree", tree);
+	if (ask->running)
+		js_set_bool(args, "running", true);
+	else
+		js_set_str(args, "tree", tree);
 	ask_set_args(ask, args);
 	if (!ask_and_wait(session, ask, "run", args, &request, &ended, err))
 		return false;
@@ -98,6 +102,8 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		 "measure this; may be repeated (all)"},
 		{0, "class", OPT_STRING, &ask.class_word, "CLASS", "on machines of this class"},
 		{'n', "boots", OPT_INT, &ask.boots, "N", "boots of each commit (detect.boots)"},
+		{0, "running", OPT_FLAG, &ask.running, NULL,
+		 "measure the kernel that a machine of driver local runs"},
 		{0, "no-wait", OPT_FLAG, &ask.no_wait, NULL, "queue it and return"},
 		{0, "cancel", OPT_INT, &cancelled, "ID", "end a request of any kind"},
 		{0},
@@ -111,15 +117,20 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		return true;
 	if (cancelled)
 		return cancel(session, cancelled, err);
-	if (!words.n)
-		return err_set(err, ERR_USAGE, "run: say which commits: REV or FROM..TO");
-	return ask_run(session, &ask, words.v[0], err);
+	if (ask.running && words.n)
+		return err_set(err, ERR_USAGE, "run: --running measures no commit: leave out '%s'",
+			       words.v[0]);
+	if (!ask.running && !words.n)
+		return err_set(err, ERR_USAGE,
+			       "run: say which commits: REV or FROM..TO, or --running");
+	return ask_run(session, &ask, words.n ? words.v[0] : NULL, err);
 }
 
 const struct command cmd_run = {
 	.name = "run",
 	.summary = "build, boot and measure commits",
 	.usage = "REV|FROM..TO [--bench SUITE]... [--class CLASS] [--boots N] [--no-wait]\n"
+		 "--running [--bench SUITE]... [--class CLASS] [--boots N] [--no-wait]\n"
 		 "--cancel ID",
 	.about = "REV is a followed branch (mm-unstable, mm-unstable~3), or anything git knows in "
 		 "what\n"

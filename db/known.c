@@ -167,16 +167,18 @@ static bool class_id(struct db *db, const char *name, int64_t *id, struct err *e
 	return true;
 }
 
-bool known_class(struct db *db, const char *name, bool may_wait, int64_t *id, char **found,
-		 struct err *err)
+bool known_class(struct db *db, const char *name, bool running, bool may_wait, int64_t *id,
+		 char **found, struct err *err)
 {
-	static const char sql[] = "select name from classes order by name";
-	struct names names = {.kind = "machine class",
+	static const char sql[] = "select name from classes where (driver = 'local') = $1::boolean"
+				  " order by name";
+	struct names names = {.kind = running ? "machine class of driver local"
+					      : "machine class that boots images",
 			      .plural = "classes",
 			      .option = "--class",
 			      .all = STRS_INIT};
 	AUTO_FREE char *picked = NULL;
-	bool ok = read_names(db, sql, DBV_NONE, &names.all, err) &&
+	bool ok = read_names(db, sql, DBV(dbv_bool(running)), &names.all, err) &&
 		  pick(&names, name, &picked, err) && (may_wait || check_up(db, picked, err)) &&
 		  class_id(db, picked, id, err);
 

@@ -20,10 +20,11 @@ bool known_suite(struct db *db, const char *name, struct err *err) _must_check;
  * passes. */
 bool known_metric(struct db *db, const char *suite, const char *metric,
 		  struct err *err) _must_check;
-/* name NULL: the only class there is. Unless may_wait, a machine of it must be up. The caller frees
+/* name NULL: the only class there is that measures the running kernel, or boots images, as
+ * `running` says; a class of the other kind is ERR_USAGE. Unless may_wait, a machine of it must be up. The caller frees
  * *found. */
-bool known_class(struct db *db, const char *name, bool may_wait, int64_t *id, char **found,
-		 struct err *err) _must_check;
+bool known_class(struct db *db, const char *name, bool running, bool may_wait, int64_t *id,
+		 char **found, struct err *err) _must_check;
 /* Tree and branch as `mmperf` shows them: resolves "BRANCH" or "TREE/BRANCH" to a tree; false in
  * *found when no followed branch is called so. The caller frees *tree. */
 bool known_branch(struct db *db, const char *name, char **tree, char **branch, bool *found,

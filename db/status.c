@@ -322,7 +322,7 @@ bool status_idle(struct db *db, bool *idle, struct err *err)
 		"or exists (select from branches b join lateral (select head from snapshots s "
 		"  where s.branch = b.id order by seq desc limit 1) n on true "
 		"  join commits c on c.id = n.head where b.active "
-		"  and exists (select from classes) and not exists "
+		"  and exists (select from classes where driver <> 'local') and not exists "
 		"  (select from builds bu where bu.tree_oid = c.tree_oid)) "
 		"or coalesce(greatest((select max(ended_at) from jobs), (select max(fetched_at) "
 		"from snapshots), "

@@ -137,28 +137,41 @@ void classes_release(struct classes *classes)
 	*classes = (struct classes){0};
 }
 
-bool classes_read(struct db *db, struct classes *out, struct err *err)
+static bool read_classes(struct db *db, bool all, struct classes *out, struct err *err)
 {
-	static const char sql[] = "select c.id, c.name, c.emulated, count(m.id) as machines,"
+	static const char sql[] = "select c.id, c.name, c.emulated, c.driver = 'local' as running,"
+				  "  count(m.id) as machines,"
 				  "  count(m.id) filter (where m.state = 'up') as up,"
 				  "  (select count(*) from jobs j where j.class = c.id and j.state "
 				  "= 'queued') as queued"
 				  " from classes c join machines m on m.class = c.id"
+				  " where $1::boolean or c.driver <> 'local'"
 				  " group by c.id order by c.id";
 	AUTO_ROWS *rows = NULL;
 
-	if (!db_query(db, sql, DBV_NONE, DB_MANY, &rows, err))
+	if (!db_query(db, sql, DBV(dbv_bool(all)), DB_MANY, &rows, err))
 		return false;
 	for (size_t i = 0; i < rows_n(rows); i++)
 		*array_push(out->v, out->n, out->cap) = (struct class_info){
 			.id = row_i64(rows, i, "id"),
 			.name = row_dup(rows, i, "name"),
 			.emulated = row_bool(rows, i, "emulated"),
+			.running = row_bool(rows, i, "running"),
 			.machines = (int)row_i64(rows, i, "machines"),
 			.up = (int)row_i64(rows, i, "up"),
 			.queued = (int)row_i64(rows, i, "queued"),
 		};
 	return true;
+}
+
+bool classes_read(struct db *db, struct classes *out, struct err *err)
+{
+	return read_classes(db, true, out, err);
+}
+
+bool classes_read_booting(struct db *db, struct classes *out, struct err *err)
+{
+	return read_classes(db, false, out, err);
 }
 
 bool toolchain_current(struct db *db, int64_t *id, struct err *err)

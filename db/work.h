@@ -51,6 +51,7 @@ struct class_info {
 	int64_t id;
 	char *name;
 	bool emulated;
+	bool running; /* measures the kernel that its machines run, and boots no image */
 	int machines; /* whatever their state */
 	int up;
 	int queued; /* boot jobs that wait for one of them */
@@ -65,6 +66,8 @@ struct classes {
 void classes_release(struct classes *classes);
 /* Classes that have machines. */
 bool classes_read(struct db *db, struct classes *out, struct err *err) _must_check;
+/* Those of them that boot images. */
+bool classes_read_booting(struct db *db, struct classes *out, struct err *err) _must_check;
 
 /* Toolchain of the host that was seen last; 0 while no host has told its own. */
 bool toolchain_current(struct db *db, int64_t *id, struct err *err) _must_check;

@@ -37,9 +37,17 @@ cat >"$dir/config" <<-EOF
 	[machine "m1"]
 		class = fake
 		driver = fake
+	[machine "self"]
+		class = self
+		driver = local
 	[suite "fault"]
 		benchmark = fault
 		pass = clean
+		class = fake
+	[suite "native"]
+		benchmark = fault
+		param = preset=guest
+		class = self
 EOF
 
 up=''
@@ -122,6 +130,15 @@ ok '... and answers' wait_for 60 mmperf status
 mmperf run main~4..main~2 -n 2 >"$dir/out" 2>"$dir/err"
 is 'run: done' $? 0
 like 'run: the changed commit' "$(cat "$dir/out")" 'fault +clean +fault_ns +2 +1[45][0-9][0-9]'
+mmperf run --running -n 2 >"$dir/out" 2>"$dir/err"
+is 'run --running: done' $? 0
+like 'run --running: this kernel was measured twice' "$(cat "$dir/out")" 'fault +clean +fault_time +2 +[0-9.]+'
+is 'run --running: on no image' \
+	"$(psql -XqAt -h "$dir/state/pg/socket" -p 5432 -U mmperf -d mmperf -c "select count(*), count(image) from boots b join machines m on m.id = b.machine where m.name = 'self'")" '2|0'
+mmperf run --running main >"$dir/out" 2>"$dir/err"
+like 'run --running: wants no commit' "$? $(cat "$dir/err")" "^2 .*leave out 'main'"
+mmperf run main --class self >"$dir/out" 2>"$dir/err"
+like 'run: a class that boots nothing' "$? $(cat "$dir/err")" '^2 .*boots images.*fake'
 mmperf compare base main~2 -n 5 >"$dir/out" 2>"$dir/err"
 is 'compare: worse is status 3' $? 3
 like 'compare: the table' "$(cat "$dir/out")" 'fault_ns.*\*'

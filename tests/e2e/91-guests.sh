@@ -1,0 +1,126 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Real kernels, two labs on one tree. First guests that kexec into each tested kernel: all three benchmarks, a kernel that
+# does not compile, one that panics. Then a planted change that only the wait on the lruvec lock may give away.
+. "$(dirname "$0")/../lib.sh"
+test_begin
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/mmperf
+[ "$(id -u)" != 0 ] || cache=/var/cache/mmperf
+mkdir -p "$cache" "$dir/bin"
+# The daemons run as users who may not read the place where the programs were built.
+cp "$build"/mmperf "$build"/mmperf-runner "$build"/mmperf-bisector "$build"/mmperf-reporter \
+	"$build"/bench/mmperf-agent "$dir/bin/"
+build=$dir/bin
+cp "$root/deploy/recipes/qemu-x86.config" "$dir/"
+sh "$root/deploy/demo-tree" init "$dir/tree" --plant locks --cache "$cache/demo-tree" >"$dir/tree.log" 2>&1 &&
+	sh "$root/deploy/demo-tree" push "$dir/tree" 2 >>"$dir/tree.log" 2>&1 || { cat "$dir/tree.log"; exit 1; }
+
+lab() { # the rest of the settings on stdin
+	cat - >"$dir/config" <<-EOF
+		[state]
+			dir = $dir/state
+			cache = $cache
+		[tree "demo"]
+			url = $dir/tree/remote.git
+			branch = mm-unstable
+			recipe = qemu-x86
+			poll = 1h
+			reference = $dir/tree/remote.git
+		[recipe "qemu-x86"]
+			config = $dir/qemu-x86.config
+		$(cat)
+	EOF
+}
+up() {
+	"$build/mmperf" --config "$dir/config" up "$@" >>"$dir/up.log" 2>&1
+}
+labsql() {
+	env -u PGPORT psql -XqAt -h "$dir/state/pg/socket" -U mmperf -d mmperf -c "$1"
+}
+truth() {
+	sed -n "s/^$1=//p" "$dir/tree/truth"
+}
+wait_up() {
+	_end=$(($(date +%s) + 120))
+	until mmperf log 2>/dev/null | grep -q ' snapshot ' && mmperf machines 2>/dev/null | grep -q ' up '; do
+		[ "$(date +%s)" -lt "$_end" ] || { tail -5 "$dir/up.log"; return 1; }
+		sleep 1
+	done
+}
+trap 'kill "${up:-}" 2>/dev/null; wait; _finish' EXIT
+
+# --- kexec, all benchmarks, kernels that are none -------------------------------------------------
+lab <<-'EOF'
+	[machine "jumper"]
+		class = jumpers
+		driver = qemu
+		boot = kexec
+	[suite "fault"]
+		benchmark = fault
+		param = preset=guest
+	[suite "compaction"]
+		benchmark = compaction
+		param = preset=guest
+	[suite "khugepaged"]
+		benchmark = khugepaged
+		param = preset=guest
+	[detect]
+		boots = 1
+		z = 1000
+		gaps = false
+EOF
+up &
+up=$!
+ok "the lab of kexec guests starts" wait_up
+mmperf run mm-unstable -n 1 >"$dir/out" 2>"$dir/err"
+is "a kernel is measured behind kexec" "$?" 0
+for metric in 'fault +clean +fault_time' 'compaction +clean +' 'khugepaged +clean +first_collapse'; do
+	like "it has $metric" "$(cat "$dir/out")" "$metric"
+done
+mmperf run "$(truth noncompiling)" -n 1 >"$dir/out" 2>"$dir/err"
+like "what does not compile is told with the compiler's words" "$? $(cat "$dir/out")" \
+	"^0 .*does not build: .*WRITEBACK_PRIORITY"
+mmperf run "$(truth panicking)" -n 1 >"$dir/out" 2>"$dir/err"
+like "a kernel that panics is no measurement" "$(cat "$dir/out")" '^1 boots failed'
+like "... and what it said is told" "$(mmperf log)" ' boot .*: panic: .*cannot create /sys/kernel/mm'
+is "every boot came by kexec" "$(labsql "select string_agg(distinct method, ' ') from boots")" kexec
+is "every measured kernel proved its identity" \
+	"$(labsql "select count(*) filter (where b.build_id is distinct from i.build_id) || ' ' || (count(*) >= 3) from boots b join images i on i.id = b.image where b.outcome = 'ok'")" '0 true'
+is "an instrumented pass of each saw locks, or said why not" \
+	"$(labsql "select count(distinct benchmark) from runs r join lock_health h on h.run = r.id where r.outcome = 'ok' and (h.measurable or h.reason <> '')")" 3
+kill -TERM "$up"
+wait "$up"
+is "the lab stops well" "$?" 0
+
+# --- the wait on one lock alone -------------------------------------------------------------------
+lab <<-'EOF'
+	[machine "guest"]
+		class = qemu-small
+		driver = qemu
+	[suite "fault"]
+		benchmark = fault
+		param = preset=guest
+		judge = lock.lruvec.wait_per_op
+		class = qemu-small
+	[detect]
+		gaps = false
+	[bisect]
+		clean-rebuild = false
+		prove-boots = 4
+EOF
+up --exit-when-idle 3
+is "the lab works until nothing is left to do" "$?" 0
+up &
+up=$!
+ok "it starts again" wait_up
+mmperf log --limit 1000 | sed 's/^/# /'
+is "the planted change is found" "$(labsql "select c.oid from regressions r join commits c on c.id = r.culprit")" "$(truth planted)"
+is "by the wait on the lruvec lock alone" \
+	"$(labsql "select string_agg(distinct m.name, ' ') from candidates c join series s on s.id = c.series join metrics m on m.id = s.metric")" \
+	lock.lruvec.wait_per_op
+is "the posterior is high" "$(labsql "select posterior >= 0.99 from regressions")" t
+is "one mail in the spool" "$(find "$dir/state/spool" -name '*.eml' | wc -l | tr -d ' ')" 1
+kill -TERM "$up"
+wait "$up"
+test_end
