@@ -14,12 +14,21 @@
 #define CONFIRM_ALPHA 0.01 /* of all unchanged pairs that come here, at most this share passes */
 #define NOISE_DF_MAX  30
 
+/* A candidate of the cluster that the leader's boots measure too. */
+struct member {
+	struct candidate candidate;
+	const struct series *series; /* in confirming.series, or the leader's own */
+	struct confirmation v;
+};
+
 struct confirming {
 	struct bisector *bisector;
 	const struct candidate *candidate;
 	struct series_list series; /* the leader's, and of the followers that its boots measured */
 	struct work_jobs jobs;
 	struct estimates estimates;
+	struct member *members;
+	size_t n_members;
 	size_t each;   /* boots a side in one stage */
 	size_t stages; /* that were asked for so far */
 	size_t stages_max;
@@ -30,6 +39,7 @@ static void confirming_release(struct confirming *c)
 	series_list_release(&c->series);
 	work_jobs_release(&c->jobs);
 	free(c->estimates.v);
+	free(c->members);
 }
 
 static struct confirmation decide(struct confirming *c, const struct series *series,
@@ -38,7 +48,7 @@ static struct confirmation decide(struct confirming *c, const struct series *ser
 	const struct confirm_rule rule = {
 		.stages = (unsigned int)c->stages_max,
 		.min_effect = bisector_min_effect(c->bisector, series->metric),
-		.alpha = CONFIRM_ALPHA,
+		.alpha = CONFIRM_ALPHA / (double)c->n_members,
 	};
 	AUTO_FREE double *before = xcalloc(c->estimates.n, sizeof(*before));
 	AUTO_FREE double *after = xcalloc(c->estimates.n, sizeof(*after));
@@ -51,18 +61,61 @@ static struct confirmation decide(struct confirming *c, const struct series *ser
 	return confirm_shift(before, n0, after, n1, prior, (unsigned int)c->stages, &rule);
 }
 
-static bool judge(struct confirming *c, const struct series *series, struct confirmation *out,
-		  struct err *err)
+static bool judge(struct confirming *c, struct member *member, struct err *err)
 {
-	const struct candidate *candidate = c->candidate;
+	const struct candidate *candidate = &member->candidate;
 	struct sd_prior prior;
 
-	if (!series_noise(c->bisector->db, series, candidate->before_image, candidate->after_image,
-			  0, &prior.sd, &prior.df, err))
+	if (!series_noise(c->bisector->db, member->series, candidate->before_image,
+			  candidate->after_image, 0, &prior.sd, &prior.df, err))
 		return false;
 	prior.df = fmin(prior.df, NOISE_DF_MAX);
-	*out = decide(c, series, &prior);
+	member->v = decide(c, member->series, &prior);
 	return true;
+}
+
+/* One alarm has one error: with more metrics each needs a smaller p. */
+static bool judge_members(struct confirming *c, const struct series *own, struct err *err)
+{
+	struct candidates followers = {0};
+	AUTO_FREE struct candidate *owned = NULL;
+	bool fine = candidates_followers(c->bisector->db, c->candidate->id, &followers, err);
+
+	owned = followers.v;
+	if (!fine)
+		return false;
+	c->members = xcalloc(followers.n + 1, sizeof(*c->members));
+	c->members[c->n_members++] = (struct member){.candidate = *c->candidate, .series = own};
+	for (size_t i = 0; i < followers.n; i++) {
+		const struct series *series = series_find(&c->series, followers.v[i].series);
+
+		if (series)
+			c->members[c->n_members++] =
+				(struct member){.candidate = followers.v[i], .series = series};
+	}
+	for (size_t i = 0; i < c->n_members; i++)
+		if (!judge(c, &c->members[i], err))
+			return false;
+	return true;
+}
+
+static const struct member *strongest(const struct confirming *c)
+{
+	const struct member *best = NULL;
+
+	for (size_t i = 0; i < c->n_members; i++)
+		if (c->members[i].v.verdict == CONFIRM_CONFIRMED &&
+		    (!best || c->members[i].v.p < best->v.p))
+			best = &c->members[i];
+	return best;
+}
+
+static bool any_open(const struct confirming *c)
+{
+	for (size_t i = 0; i < c->n_members; i++)
+		if (c->members[i].v.verdict == CONFIRM_MORE)
+			return true;
+	return false;
 }
 
 static char *say(const struct confirming *c, const struct series *series,
@@ -87,44 +140,50 @@ static char *say(const struct confirming *c, const struct series *series,
 			 bisector_percent(series, v->mde));
 }
 
-static bool end_one(struct confirming *c, int64_t id, const struct series *series,
-		    const struct confirmation *v, const char *state, struct err *err)
+static bool end_members(struct confirming *c, struct err *err)
 {
-	AUTO_FREE char *reason = say(c, series, v);
-	const struct candidate_end end = {state, reason, v->effect, v->lo, v->hi};
+	for (size_t i = 0; i < c->n_members; i++) {
+		const struct member *m = &c->members[i];
+		AUTO_FREE char *reason = say(c, m->series, &m->v);
+		const struct candidate_end end = {m->v.verdict == CONFIRM_CONFIRMED ? "confirmed"
+										    : "refuted",
+						  reason, m->v.effect, m->v.lo, m->v.hi};
 
-	log_info("candidate %lld: %s: %s", (long long)id, state, reason);
-	return candidate_decide(c->bisector->db, id, &end, err);
+		log_info("candidate %lld: %s: %s", (long long)m->candidate.id, end.state, reason);
+		if (!candidate_decide(c->bisector->db, m->candidate.id, &end, err))
+			return false;
+	}
+	return true;
 }
 
-/* Followers measured by the leader's boots are judged by them; the others wait for the proof. */
-static bool end_followers(struct confirming *c, struct err *err)
+/* Followers that the leader's boots do not measure wait for the proof of its culprit. */
+static bool end_others(struct confirming *c, int64_t leader, struct err *err)
 {
 	struct candidates followers = {0};
 	AUTO_FREE struct candidate *owned = NULL;
-	bool fine = candidates_followers(c->bisector->db, c->candidate->id, &followers, err);
+	bool fine = candidates_followers(c->bisector->db, leader, &followers, err);
 
 	owned = followers.v;
 	for (size_t i = 0; fine && i < followers.n; i++) {
-		const struct series *series = series_find(&c->series, followers.v[i].series);
-		struct confirmation v = {0};
 		AUTO_FREE char *reason = xasprintf("shares the bisection of candidate %lld; "
 						   "measured again by the boots of its proof",
-						   (long long)c->candidate->id);
+						   (long long)leader);
 		const struct candidate_end end = {"abandoned", reason, NAN, NAN, NAN};
 
-		if (!series) {
-			fine = candidate_decide(c->bisector->db, followers.v[i].id, &end, err);
-			continue;
-		}
-		fine = judge(c, series, &v, err) &&
-		       end_one(c, followers.v[i].id, series, &v,
-			       v.verdict == CONFIRM_CONFIRMED ? "confirmed" : "refuted", err);
+		fine = candidate_decide(c->bisector->db, followers.v[i].id, &end, err);
 	}
 	return fine;
 }
 
-/* The strongest follower gets fresh boots of its own. */
+/* The strongest leads from here. */
+static bool confirmed(struct confirming *c, const struct member *best, struct err *err)
+{
+	return candidate_promote(c->bisector->db, c->candidate->id, best->candidate.id, err) &&
+	       end_members(c, err) && end_others(c, best->candidate.id, err) &&
+	       start_from_candidate(c->bisector, &best->candidate, best->series, err);
+}
+
+/* The strongest follower that these boots did not measure gets fresh ones of its own. */
 static bool hand_over(struct confirming *c, struct err *err)
 {
 	struct candidates followers = {0};
@@ -176,22 +235,21 @@ static bool abandon(struct confirming *c, const char *why, struct err *err)
 }
 
 /* All boots that were asked for have ended. */
-static bool look(struct confirming *c, const struct series *series, struct err *err)
+static bool look(struct confirming *c, const struct series *own, struct err *err)
 {
 	struct boots_progress boots = boots_progress(&c->jobs, NULL);
-	struct confirmation v;
+	const struct member *best;
 
 	if (boots.done * 2 < boots.asked)
 		return abandon(c, boots.error ? boots.error : "too few of them", err);
-	if (!judge(c, series, &v, err))
+	if (!judge_members(c, own, err))
 		return false;
-	if (v.verdict == CONFIRM_CONFIRMED)
-		return end_one(c, c->candidate->id, series, &v, "confirmed", err) &&
-		       end_followers(c, err) &&
-		       start_from_candidate(c->bisector, c->candidate, series, err);
-	if (v.verdict == CONFIRM_MORE && c->stages < c->stages_max)
-		return queue_stage(c, series, err);
-	return end_one(c, c->candidate->id, series, &v, "refuted", err) && hand_over(c, err);
+	best = strongest(c);
+	if (best)
+		return confirmed(c, best, err);
+	if (any_open(c) && c->stages < c->stages_max)
+		return queue_stage(c, own, err);
+	return end_members(c, err) && hand_over(c, err);
 }
 
 static bool advance(struct confirming *c, struct err *err)

@@ -127,10 +127,10 @@ bool candidate_decide(struct db *db, int64_t id, const struct candidate_end *end
 		       err);
 }
 
-bool candidate_promote(struct db *db, int64_t old, int64_t follower, struct err *err)
+bool candidate_promote(struct db *db, int64_t old, int64_t leader, struct err *err)
 {
 	static const char sql[] = "update candidates set leader = nullif($2::bigint, id)"
-				  " where leader = $1 and state = 'confirming'";
+				  " where (leader = $1 or id = $1) and state = 'confirming'";
 
-	return db_exec(db, sql, DBV(dbv_i64(old), dbv_i64(follower)), err);
+	return db_exec(db, sql, DBV(dbv_i64(old), dbv_i64(leader)), err);
 }

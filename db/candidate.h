@@ -54,7 +54,7 @@ struct candidate_end {
 
 bool candidate_decide(struct db *db, int64_t id, const struct candidate_end *end,
 		      struct err *err) _must_check;
-/* Makes `follower` the leader of what followed `old`, which it did too. */
-bool candidate_promote(struct db *db, int64_t old, int64_t follower, struct err *err) _must_check;
+/* Makes `leader` the leader of `old`, while that is being confirmed, and of what followed it. */
+bool candidate_promote(struct db *db, int64_t old, int64_t leader, struct err *err) _must_check;
 
 #endif

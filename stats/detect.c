@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#define HOPELESS 0.05
+
 struct detection detect_shift(const double *before, size_t n0, const double *after, size_t n1,
 			      const struct sd_prior *prior)
 {
@@ -35,12 +37,30 @@ static double upper_limit(const struct interval *iv)
 	return iv->diff + (iv->se > 0.0 ? iv->se * estimate_t_quantile(0.99, iv->df) : 0.0);
 }
 
+/*
+ * The chance that the last stage confirms. B(t) = z sqrt(t) is a Brownian motion in the share t of
+ * the boots; its drift is taken as (z + 1) / sqrt(t).
+ */
+static double hope(const struct confirmation *c, const struct interval *iv, unsigned int stage,
+		   const struct confirm_rule *rule)
+{
+	double t = (double)stage / rule->stages, z, needed, left;
+
+	if (!(iv->se > 0.0))
+		return iv->diff > 0.0;
+	z = estimate_t_to_z(iv->diff / iv->se, iv->df);
+	needed = estimate_normal_quantile(1.0 - c->p_needed);
+	left = needed - z * sqrt(t) - (z + 1.0) / sqrt(t) * (1.0 - t);
+	return 0.5 * erfc(left / sqrt(1.0 - t) / sqrt(2.0));
+}
+
 static enum confirm_verdict verdict(const struct confirmation *c, const struct interval *iv,
 				    unsigned int stage, const struct confirm_rule *rule)
 {
 	if (c->p <= c->p_needed && c->effect >= rule->min_effect)
 		return CONFIRM_CONFIRMED;
-	if (stage >= rule->stages || upper_limit(iv) < rule->min_effect)
+	if (stage >= rule->stages || upper_limit(iv) < rule->min_effect ||
+	    hope(c, iv, stage, rule) < HOPELESS)
 		return CONFIRM_REFUTED;
 	return CONFIRM_MORE;
 }
