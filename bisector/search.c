@@ -94,7 +94,10 @@ static bool want_build(struct step *step, size_t node, size_t at_most, struct er
 			  "bisect", &look, err))
 		return false;
 	e->builds_open += e->built[node].state == BUILD_ABSENT;
+	/* It may have ended since the evidence was read. */
 	e->built[node].state = look.state;
+	e->built[node].build = look.id;
+	e->built[node].image = look.image;
 	return true;
 }
 

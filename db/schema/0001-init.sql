@@ -297,6 +297,7 @@ create table jobs (
 	created_at timestamptz not null default now(),
 	ended_at timestamptz,
 	check ((kind = 'boot') = (class is not null)),
+	check (kind <> 'boot' or build is null or image is not null),
 	check ((state in ('done', 'failed', 'cancelled')) = (ended_at is not null))
 );
 create index jobs_claim on jobs (priority, id) where state = 'queued';
