@@ -89,7 +89,6 @@ static bool print_result(struct session *session, const struct ask *ask, const s
 		.after_commit = sides->after.id,
 		.class_id = ask->class_id,
 		.request = request->id,
-		.suite = ask->suites.n == 1 ? ask->suites.v[0] : NULL,
 	};
 
 	if (!side_image(request->result, "before", &key.before_image, err) ||

@@ -80,9 +80,7 @@ static bool read_series(struct db *db, const struct compare_key *key, struct com
 			struct err *err)
 {
 	static const char sql[] =
-		"with suite as (select definition from suites where name = $5"
-		"  order by version desc limit 1),"
-		" values as (select e.series,"
+		"with values as (select e.series,"
 		"  coalesce(array_agg(e.estimate order by e.boot) filter (where e.image = $1), "
 		"'{}')"
 		"   as before,"
@@ -102,15 +100,12 @@ static bool read_series(struct db *db, const struct compare_key *key, struct com
 		" join setups se on se.id = s.setup join classes cl on cl.id = se.class"
 		" join metrics m on m.id = s.metric"
 		" where ($3::bigint is null or se.class = $3)"
-		" and ($5::text is null or exists (select from suite"
-		"  where suite.definition->>'benchmark' = s.benchmark"
-		"  and v.params @> coalesce(suite.definition->'params', '{}')))"
 		" order by cl.name, s.benchmark, s.params_hash, s.pass, m.name, s.id";
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql,
 		      DBV(dbv_i64(key->before_image), dbv_i64(key->after_image),
-			  dbv_id(key->class_id), dbv_id(key->request), dbv_text(key->suite)),
+			  dbv_id(key->class_id), dbv_id(key->request)),
 		      DB_MANY, &rows, err))
 		return false;
 	for (size_t i = 0; i < rows_n(rows); i++)

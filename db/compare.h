@@ -11,9 +11,8 @@
 struct compare_key {
 	int64_t before_commit, after_commit; /* for their names */
 	int64_t before_image, after_image;
-	int64_t class_id;  /* 0 = every class */
-	int64_t request;   /* only boots for it; 0 = every good boot of the images */
-	const char *suite; /* only the newest version of this one; NULL = all */
+	int64_t class_id; /* 0 = every class */
+	int64_t request;  /* only boots for it; 0 = every good boot of the images */
 };
 
 /* Boots' numbers of one series on both sides, in the order they ran. */

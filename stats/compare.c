@@ -30,6 +30,14 @@ static double detectable(const struct interval *iv)
 	return iv->se * (estimate_t_quantile(0.975, iv->df) + estimate_t_quantile(0.9, iv->df));
 }
 
+/* Back from logarithms; what rounding leaves of a zero is a zero. */
+static double level(double log_mean, double floor)
+{
+	double x = exp(log_mean) - floor;
+
+	return fabs(x) < 1e-9 * floor ? 0.0 : x;
+}
+
 bool compare_boots(const double *before, size_t n0, const double *after, size_t n1, double floor,
 		   enum better better, struct comparison *out, struct err *err)
 {
@@ -47,9 +55,9 @@ bool compare_boots(const double *before, size_t n0, const double *after, size_t 
 	    !estimate_logs(after, n1, floor, x + n0, err))
 		return false;
 	robust = n0 >= COMPARE_ROBUST_N && n1 >= COMPARE_ROBUST_N;
-	c.before_mean = exp(robust ? estimate_trimmed_mean(x, n0) : estimate_mean(x, n0)) - floor;
-	c.after_mean =
-		exp(robust ? estimate_trimmed_mean(x + n0, n1) : estimate_mean(x + n0, n1)) - floor;
+	c.before_mean = level(robust ? estimate_trimmed_mean(x, n0) : estimate_mean(x, n0), floor);
+	c.after_mean = level(robust ? estimate_trimmed_mean(x + n0, n1) : estimate_mean(x + n0, n1),
+			     floor);
 	for (size_t i = 0; i < n0 + n1; i++)
 		x[i] *= sign;
 	iv = robust ? estimate_yuen(x, n0, x + n0, n1, 0.95)

@@ -32,8 +32,9 @@ lab() { # the rest of the settings on stdin
 		$(cat)
 	EOF
 }
-up() {
-	"$build/mmperf" --config "$dir/config" up "$@" >>"$dir/up.log" 2>&1
+start() {
+	"$build/mmperf" --config "$dir/config" up >>"$dir/up.log" 2>&1 &
+	up=$!
 }
 labsql() {
 	env -u PGPORT psql -XqAt -h "$dir/state/pg/socket" -U mmperf -d mmperf -c "$1"
@@ -70,12 +71,11 @@ lab <<-'EOF'
 		z = 1000
 		gaps = false
 EOF
-up &
-up=$!
+start
 ok "the lab of kexec guests starts" wait_up
 mmperf run mm-unstable -n 1 >"$dir/out" 2>"$dir/err"
 is "a kernel is measured behind kexec" "$?" 0
-for metric in 'fault +clean +fault_time' 'compaction +clean +' 'khugepaged +clean +first_collapse'; do
+for metric in 'fault +clean +fault_time' 'compaction +clean +fault_both' 'khugepaged +clean +time_to_collapse'; do
 	like "it has $metric" "$(cat "$dir/out")" "$metric"
 done
 mmperf run "$(truth noncompiling)" -n 1 >"$dir/out" 2>"$dir/err"
@@ -104,15 +104,15 @@ lab <<-'EOF'
 		judge = lock.lruvec.wait_per_op
 		class = qemu-small
 	[detect]
+		boots = 4
 		gaps = false
 	[bisect]
 		clean-rebuild = false
 		prove-boots = 4
 EOF
-up --exit-when-idle 3
+"$build/mmperf" --config "$dir/config" up --exit-when-idle 3 >>"$dir/up.log" 2>&1
 is "the lab works until nothing is left to do" "$?" 0
-up &
-up=$!
+start
 ok "it starts again" wait_up
 mmperf log --limit 1000 | sed 's/^/# /'
 is "the planted change is found" "$(labsql "select c.oid from regressions r join commits c on c.id = r.culprit")" "$(truth planted)"
