@@ -104,7 +104,7 @@ lab <<-'EOF'
 		judge = lock.lruvec.wait_per_op
 		class = qemu-small
 	[detect]
-		boots = 4
+		boots = 5
 		gaps = false
 	[bisect]
 		clean-rebuild = false
