@@ -4,8 +4,11 @@
 
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "bisector/boots.h"
 #include "db/history.h"
+
+#define RETRY_BUILDS_AFTER_S 600.0
 
 struct planner {
 	struct bisector *bisector;
@@ -310,6 +313,19 @@ static bool plan_between(struct planner *planner, const struct snapshots *snapsh
 	return true;
 }
 
+/* A host that could not build, a full disk say, may have been helped since. */
+static bool retry_builds(struct bisector *bisector, struct err *err)
+{
+	int n;
+
+	if (!job_retry_builds(bisector->db, RETRY_BUILDS_AFTER_S, &n, err))
+		return false;
+	if (n)
+		log_info("%d build%s that the host could not make: trying again", n,
+			 n > 1 ? "s" : "");
+	return true;
+}
+
 bool plan_advance(struct bisector *bisector, struct err *err)
 {
 	const struct conf *conf = bisector->settings->conf;
@@ -321,7 +337,8 @@ bool plan_advance(struct bisector *bisector, struct err *err)
 		return false;
 	if (!planner.toolchain)
 		return true;
-	return classes_read_booting(bisector->db, &planner.classes, err) &&
+	return retry_builds(bisector, err) &&
+	       classes_read_booting(bisector->db, &planner.classes, err) &&
 	       snapshots_read(bisector->db, PLAN_SNAPSHOTS, &snapshots, err) &&
 	       plan_heads(&planner, &snapshots, err) &&
 	       (!conf_bool(conf, "detect", NULL, "gaps") ||

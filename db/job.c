@@ -240,6 +240,22 @@ static const char finish_sql[] =
 	"  from verdict v where j.id = v.id and j.state = 'running'"
 	") select id from ended";
 
+bool job_retry_builds(struct db *db, double after_s, int *n, struct err *err)
+{
+	static const char sql[] = "update jobs j set state = 'queued', ended_at = null, "
+				  "max_attempts = max_attempts + 3"
+				  " from builds b where j.kind = 'build' and j.state = 'failed'"
+				  " and b.id = j.build and b.outcome = 'pending'"
+				  " and j.ended_at <= now() - make_interval(secs => $1)"
+				  " and j.created_at > now() - interval '1 day' returning j.id";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_f64(after_s)), DB_MANY, &rows, err))
+		return false;
+	*n = (int)rows_n(rows);
+	return true;
+}
+
 bool job_finish(struct db *db, int64_t token, const char *outcome, const char *error,
 		struct err *err)
 {

@@ -60,6 +60,10 @@ bool job_add(struct db *db, const struct job *job, int64_t *id, bool *fresh,
 bool job_cancel(struct db *db, int64_t candidate, int64_t bisection, int64_t request,
 		const char *why, struct err *err) _must_check;
 
+/* Queues builds again that ended after_s ago or earlier without the tree's fault (no space, a killed
+ * builder), while they are younger than a day; *n counts. */
+bool job_retry_builds(struct db *db, double after_s, int *n, struct err *err) _must_check;
+
 /* What a host can take now. */
 struct job_offer {
 	int64_t host;

@@ -84,4 +84,18 @@ stop=$(ask bisect "{\"good\": \"$(oid base)\", \"bad\": \"$(oid 'a 19')\", \"met
 wait_sql 60 "select exists (select from jobs where request = $stop)"
 sql "update requests set state = 'cancelled', ended_at = now() where id = $stop"
 ok "cancelled jobs end" wait_sql 60 "select not exists (select from jobs where request = $stop and ended_at is null)"
+
+# A host that could not build is asked again later; what does not compile is not.
+sql "select fake_commit('late', $base, 'late', null, 'late');
+	insert into builds (tree_oid, recipe, toolchain, commit, layout_seed) select c.tree_oid, b.recipe, b.toolchain, c.id, 0
+		from commits c, builds b where c.oid = fake_oid('commit late') limit 1;
+	insert into jobs (key, kind, purpose, priority, build, state, error, ended_at)
+		select 'build:' || id, 'build', 'detect', 50, id, 'failed', 'no space', now() - interval '5 minutes'
+		from builds where tree_oid = fake_oid('tree late')" >/dev/null
+late="select state || ' ' || max_attempts from jobs where build = (select id from builds where tree_oid = fake_oid('tree late'))"
+sql "notify mmperf, 'jobs'"
+sleep 1
+is "a build that the host failed rests for a while" "$(sql "$late")" "failed 3"
+sql "update jobs set ended_at = now() - interval '11 minutes' where error = 'no space'; notify mmperf, 'jobs'"
+ok "... and is tried again" wait_sql 60 "select ($late) = 'queued 6'"
 test_end
