@@ -133,6 +133,13 @@ static char *say(const struct confirming *c, const struct series *series,
 				 series->metric, bisector_percent(series, v->effect),
 				 bisector_percent(series, v->lo), bisector_percent(series, v->hi),
 				 n, m, v->p, v->p_needed);
+	if (v->lo > 0)
+		return xasprintf(
+			"%s: %+.1f %% [%+.1f, %+.1f] in %zu + %zu fresh boots: not certain enough "
+			"(p %.2g, needed %.2g)",
+			series->metric, bisector_percent(series, v->effect),
+			bisector_percent(series, v->lo), bisector_percent(series, v->hi), n, m,
+			v->p, v->p_needed);
 	return xasprintf("%s: %+.1f %% [%+.1f, %+.1f] in %zu + %zu fresh boots: not worse, down to "
 			 "%+.1f %%",
 			 series->metric, bisector_percent(series, v->effect),

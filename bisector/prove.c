@@ -181,6 +181,7 @@ static bool queue_boots(struct proof *p, struct err *err)
 		.seed = b->seed ^ PROVE_SEED,
 	};
 	size_t each = (size_t)conf_i64(p->bisector->settings->conf, "bisect", NULL, "prove-boots");
+	size_t both = 0; /* what the revert gains is said less exactly, by half as many */
 
 	if (!proof_suites(p, &suites, &plan.n_suites, err) ||
 	    !builds_of_commits(p->bisector->db, &b->bad, 1, b->recipe, b->toolchain, &tip, err))
@@ -191,8 +192,12 @@ static bool queue_boots(struct proof *p, struct err *err)
 		sides[3] = (struct boots_side){"revert", b->bad, p->revert.build.id,
 					       p->revert.build.image};
 		plan.n_sides = 4;
+		both = (each + 1) / 2;
+		if (!boots_queue(p->bisector, &plan, 0, both, err))
+			return false;
+		plan.n_sides = 2;
 	}
-	return boots_queue(p->bisector, &plan, 0, each, err);
+	return boots_queue(p->bisector, &plan, both, each - both, err);
 }
 
 static bool conclude(struct proof *p, struct err *err)

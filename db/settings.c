@@ -18,7 +18,9 @@ const struct conf_key settings_keys[] = {
 	{"bisect", false, "posterior", CONF_FLOAT, "0.99", "Posterior at which the search stops.",
 	 false},
 	{"bisect", false, "prove-boots", CONF_INT, "8",
-	 "Fresh boots of parent and of culprit that prove it.", false},
+	 "Fresh boots of parent and of culprit that prove it; half as many of the tip and of "
+	 "the tip with the culprit reverted.",
+	 false},
 	{"bisect", false, "clean-rebuild", CONF_BOOL, "true",
 	 "Rebuild culprit and parent from clean trees before the proof.", false},
 	{"bisect", false, "revert", CONF_BOOL, "true",

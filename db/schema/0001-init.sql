@@ -529,13 +529,16 @@ create trigger wake after insert or update on regressions
 create trigger wake after insert or update on outbox
 	for each row execute function notify_mmperf();
 
--- What deciding looks at: one row per boot and series, good boots only. ---------------------------
+-- What deciding looks at: one row per boot and series, good boots only. Timings taken under instruments
+-- are kept, and decide nothing. -----------------------------------------------------------------
 
 create view boot_estimates as
 select s.series, s.estimate, b.id as boot, b.image, b.machine, b.boot_uuid, b.started_at,
 	j.id as job, j.purpose, j.role, j.commit, j.candidate, j.bisection, j.request
 from samples s
 join runs r on r.id = s.run and r.outcome = 'ok'
+join series se on se.id = s.series
+join metrics m on m.id = se.metric and (r.pass = 'clean' or m.name like 'lock.%')
 join boots b on b.id = r.boot and b.outcome = 'ok'
 join attempts a on a.id = b.attempt and a.outcome = 'ok'
 join jobs j on j.id = a.job;
