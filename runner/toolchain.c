@@ -10,7 +10,7 @@
 static bool ask(const char *program, struct str *all, struct str *first, struct err *err)
 {
 	CLEANUP(proc_spec_release) struct proc_spec spec = {.timeout_s = 30};
-	CLEANUP(proc_result_release) struct proc_result result = {.out = str_new()};
+	CLEANUP(proc_result_release) struct proc_result result = {0};
 
 	strs_pushl(&spec.argv, program, "--version", NULL);
 	strs_push(&spec.env, "LC_ALL=C");

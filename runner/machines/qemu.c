@@ -135,7 +135,7 @@ static bool kexec_archive(struct machine *m, const char *inner, const char *path
 static bool disk_image(struct machine *m, char **out, struct err *err)
 {
 	CLEANUP(proc_spec_release) struct proc_spec spec = {.timeout_s = 120};
-	CLEANUP(proc_result_release) struct proc_result result = {.out = str_new()};
+	CLEANUP(proc_result_release) struct proc_result result = {0};
 	long long mib = 2 * number(m, "memory") >> 20;
 	AUTO_FREE char *path = xasprintf("%s/disk-%lldM.ext4", m->worker->settings->cache_dir, mib);
 	AUTO_FREE char *fresh = xasprintf("%s.%d", path, (int)getpid());
