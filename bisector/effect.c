@@ -10,6 +10,7 @@
 #include "db/regression.h"
 #include "stats/compare.h"
 #include "stats/estimate.h"
+#include "stats/ratio.h"
 
 struct effects {
 	struct bisector *bisector;
@@ -60,18 +61,27 @@ static bool read_effects(struct effects *e, struct err *err)
 	return true;
 }
 
-/* Share of the culprit's shift that is gone from the tip when it is reverted. */
-static double revert_share(const struct effects *e)
+static struct interval difference(const struct effects *e, const char *before, const char *after)
 {
 	const struct series *series = &e->list.v[e->primary];
-	AUTO_FREE double *tip = xcalloc(e->estimates.n, sizeof(*tip));
-	AUTO_FREE double *reverted = xcalloc(e->estimates.n, sizeof(*reverted));
-	size_t n0 = bisector_logs(&e->estimates, series, "tip", 0, 0, tip);
-	size_t n1 = bisector_logs(&e->estimates, series, "revert", 0, 0, reverted);
+	AUTO_FREE double *x = xcalloc(e->estimates.n, sizeof(*x));
+	AUTO_FREE double *y = xcalloc(e->estimates.n, sizeof(*y));
+	size_t n = bisector_logs(&e->estimates, series, before, 0, 0, x);
+	size_t m = bisector_logs(&e->estimates, series, after, 0, 0, y);
 
-	if (e->what->revert_reason || n0 < 2 || n1 < 2)
-		return NAN;
-	return (estimate_mean(tip, n0) - estimate_mean(reverted, n1)) / e->of[e->primary].effect;
+	return n >= COMPARE_ROBUST_N && m >= COMPARE_ROBUST_N ? estimate_yuen(x, n, y, m, 0.95)
+							      : estimate_welch(x, n, y, m, 0.95);
+}
+
+/* Share of the culprit's shift that is gone from the tip when it is reverted. */
+static struct ratio revert_share(const struct effects *e)
+{
+	const struct interval gone = difference(e, "revert", "tip");
+	const struct interval shift = difference(e, "before", "after");
+
+	if (e->what->revert_reason || !(gone.df > 0.0))
+		return (struct ratio){NAN, NAN, NAN};
+	return ratio_fieller(&gone, &shift);
 }
 
 static bool store_series(const struct effects *e, int64_t regression, struct err *err)
@@ -101,6 +111,7 @@ static bool store(const struct effects *e, struct str *reason, struct err *err)
 {
 	const struct effect_of *what = e->what;
 	const struct bisection *b = what->bisection;
+	const struct ratio revert = revert_share(e);
 	struct regression regression = {
 		.tree = b->tree,
 		.patch = what->culprit->lineage,
@@ -108,7 +119,9 @@ static bool store(const struct effects *e, struct str *reason, struct err *err)
 		.parent = what->parent,
 		.bisection = b->id,
 		.posterior = b->posterior,
-		.revert_effect = revert_share(e),
+		.revert_effect = revert.value,
+		.revert_lo = revert.lo,
+		.revert_hi = revert.hi,
 		.revert_reason = what->revert_reason,
 	};
 	int64_t known;

@@ -34,23 +34,29 @@ bool regression_between(struct db *db, int64_t snapshot, int from, int to, bool 
 	return true;
 }
 
+static struct dbv finite_or_null(double x)
+{
+	return isfinite(x) ? dbv_f64(x) : dbv_null();
+}
+
 bool regression_add(struct db *db, struct regression *regression, struct err *err)
 {
 	static const char sql[] =
 		"insert into regressions (tree, patch, culprit, parent, bisection, state, "
 		"posterior,"
-		"  revert_effect, revert_reason) values ($1, $2, $3, $4, $5, 'proved', $6, $7, $8)"
+		"  revert_effect, revert_reason, revert_lo, revert_hi)"
+		" values ($1, $2, $3, $4, $5, 'proved', $6, $7, $8, $9, $10)"
 		" returning id";
-	const struct dbv revert = isfinite(regression->revert_effect)
-					  ? dbv_f64(regression->revert_effect)
-					  : dbv_null();
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql,
 		      DBV(dbv_i64(regression->tree), dbv_i64(regression->patch),
 			  dbv_i64(regression->culprit), dbv_i64(regression->parent),
-			  dbv_i64(regression->bisection), dbv_f64(regression->posterior), revert,
-			  dbv_text(regression->revert_reason)),
+			  dbv_i64(regression->bisection), dbv_f64(regression->posterior),
+			  finite_or_null(regression->revert_effect),
+			  dbv_text(regression->revert_reason),
+			  finite_or_null(regression->revert_lo),
+			  finite_or_null(regression->revert_hi)),
 		      DB_ONE, &rows, err))
 		return err_wrap(err, "regression of bisection %lld",
 				(long long)regression->bisection);

@@ -15,6 +15,7 @@ struct regression {
 	int64_t bisection;
 	double posterior;
 	double revert_effect; /* share that the revert removes; NAN = not known, for the reason */
+	double revert_lo, revert_hi; /* 95 %; infinite = nothing is excluded */
 	const char *revert_reason;
 };
 

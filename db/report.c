@@ -163,6 +163,8 @@ static void take_head(const struct rows *rows, struct report_facts *out, struct 
 	out->posterior = row_f64(rows, 0, "posterior");
 	out->min_effect = row_f64(rows, 0, "min_effect");
 	out->revert_effect = row_f64_or_nan(rows, 0, "revert_effect");
+	out->revert_lo = row_f64_or_nan(rows, 0, "revert_lo");
+	out->revert_hi = row_f64_or_nan(rows, 0, "revert_hi");
 	out->revert_reason = row_dup(rows, 0, "revert_reason");
 	keys->culprit = row_i64(rows, 0, "culprit");
 	keys->parent = row_i64(rows, 0, "parent");
@@ -182,7 +184,7 @@ static bool read_head(struct db *db, int64_t regression, struct report_facts *ou
 {
 	static const char sql[] =
 		"select g.id, g.bisection, g.state, g.culprit, g.parent, g.posterior,"
-		" g.revert_effect, g.revert_reason,"
+		" g.revert_effect, g.revert_lo, g.revert_hi, g.revert_reason,"
 		" to_char(g.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'"
 		"  as created, extract(epoch from g.created_at)::bigint as created_s,"
 		" t.name as tree, t.url, br.name as branch,"

@@ -89,8 +89,9 @@ struct report_facts {
 	int search_boots, prove_boots, confirm_boots; /* good ones, of whatever series */
 	struct lock_changes locks;		      /* of the searched benchmark */
 	double posterior;
-	double min_effect;    /* log ratio */
-	double revert_effect; /* share of the effect that it removes; NAN = not known */
+	double min_effect;	     /* log ratio */
+	double revert_effect;	     /* share of the effect that it removes; NAN = not known */
+	double revert_lo, revert_hi; /* 95 %; NAN = nothing is excluded */
 	char *revert_reason;
 };
 

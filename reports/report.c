@@ -213,6 +213,20 @@ void report_add_where(const struct report_facts *facts, struct str *out)
 	}
 }
 
+void report_add_revert(const struct report_facts *facts, struct str *out)
+{
+	if (!isfinite(facts->revert_effect)) {
+		escape_text(out, facts->revert_reason ? facts->revert_reason : "not tried");
+		return;
+	}
+	str_addf(out, "reverting it on the tip removes %.0f %% ", 100 * facts->revert_effect);
+	if (isfinite(facts->revert_lo) && isfinite(facts->revert_hi))
+		str_addf(out, "[%.0f, %.0f] of the change", 100 * facts->revert_lo,
+			 100 * facts->revert_hi);
+	else
+		str_add(out, "of the change, but too few boots tell it from any other share");
+}
+
 void report_add_machine(const struct report_facts *facts, struct str *out)
 {
 	static const struct {

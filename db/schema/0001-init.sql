@@ -467,6 +467,8 @@ create table regressions (
 	state text not null check (state in ('proved', 'reported', 'muted', 'fixed')),
 	posterior double precision not null,
 	revert_effect double precision,      -- share of the effect that reverting on the tip removes
+	revert_lo double precision,          -- its 95 % interval; null: nothing is excluded
+	revert_hi double precision,
 	revert_reason text,                  -- or why that is not known
 	created_at timestamptz not null default now(),
 	unique (tree, patch)

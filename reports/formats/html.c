@@ -221,11 +221,9 @@ static void add_setup(struct str *out, const struct report *report)
 	AUTO_FREE char *recipe = xasprintf("%s, version %d", facts->recipe, facts->recipe_version);
 	AUTO_STR machine = str_new();
 	AUTO_STR where = str_new();
-	AUTO_FREE char *revert = isfinite(facts->revert_effect)
-					 ? xasprintf("on the tip it removes %.0f %% of the change",
-						     100 * facts->revert_effect)
-					 : xstrdup_null(facts->revert_reason);
+	AUTO_STR revert = str_new();
 
+	report_add_revert(facts, &revert);
 	report_add_machine(facts, &machine);
 	report_add_where(facts, &where);
 	str_addf(&where, ", %s", facts->url);
@@ -237,7 +235,7 @@ static void add_setup(struct str *out, const struct report *report)
 	add_fact(out, "environment", environment);
 	add_fact(out, "kernel config", recipe);
 	add_fact(out, "compiler", facts->toolchain);
-	add_fact(out, "revert", revert);
+	add_fact(out, "revert", revert.s);
 	str_add(out, "</table>\n");
 }
 

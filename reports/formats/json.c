@@ -137,6 +137,8 @@ static json_t *confidence_json(const struct report_facts *facts)
 	js_set_i64(obj, "prove_boots", facts->prove_boots);
 	js_set_i64(obj, "confirm_boots", facts->confirm_boots);
 	js_set_f64(obj, "revert_removes", facts->revert_effect);
+	js_set_f64(obj, "revert_removes_lo", facts->revert_lo);
+	js_set_f64(obj, "revert_removes_hi", facts->revert_hi);
 	js_set_str(obj, "revert_reason", facts->revert_reason);
 	return obj;
 }

@@ -153,11 +153,7 @@ static void add_confidence(struct str *out, const struct report *report)
 		str_addf(&text, " then proved by %d + %d fresh boots that the search did not use",
 			 report->primary->before_n, report->primary->after_n);
 	add_field(out, "confidence:", text.s);
-	if (isfinite(facts->revert_effect))
-		str_addf(&revert, "reverting it on the tip removes %.0f %% of the change",
-			 100 * facts->revert_effect);
-	else
-		escape_text(&revert, facts->revert_reason);
+	report_add_revert(facts, &revert);
 	add_field(out, "revert:", revert.s);
 }
 

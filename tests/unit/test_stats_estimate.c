@@ -15,6 +15,7 @@
 #include "stats/estimate.h"
 #include "stats/hist.h"
 #include "stats/multiple.h"
+#include "stats/ratio.h"
 #include "stats/rng.h"
 
 static void near(double a, double b, double tolerance)
@@ -139,6 +140,26 @@ static void test_compare(void **state)
 	assert_false(lower.significant);
 	assert_true(isinf(lower.mde));
 	assert_false(compare_boots(a, 0, b, 1, 0.0, BETTER_NONE, &lower, &err));
+}
+
+static void test_fieller(void **state)
+{
+	const struct interval part = {.diff = 0.9, .se = 0.05, .df = 10},
+			      whole = {.diff = 1.0, .se = 0.05, .df = 30},
+			      nothing = {.diff = 0.05, .se = 0.05, .df = 30};
+	double t = estimate_t_quantile(0.975, 10);
+	struct ratio r = ratio_fieller(&part, &whole);
+
+	(void)state;
+	near(r.value, 0.9, 1e-12);
+	assert_true(r.lo < 0.9 && r.hi > 0.9);
+	for (int side = 0; side < 2; side++) { /* the bounds are where the test is just passed */
+		double x = side ? r.hi : r.lo;
+
+		near(fabs(0.9 - x), t * sqrt(0.0025 + x * x * 0.0025), 1e-9);
+	}
+	r = ratio_fieller(&part, &nothing);
+	assert_true(isinf(r.lo) && isinf(r.hi));
 }
 
 static void test_holm(void **state)
@@ -366,6 +387,7 @@ int main(void)
 		cmocka_unit_test(test_welch_covers),
 		cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_fieller),
 		cmocka_unit_test(test_holm),
 		cmocka_unit_test(test_mde),
 		cmocka_unit_test(test_detect),
