@@ -49,7 +49,7 @@ static const struct bench_metric metrics[] = {
 };
 
 static const struct bench_preset presets[] = {
-	{"guest", "threads=cpus size=8M rounds=2 iterations=25", "small emulated guest, about 5 s a pass"},
+	{"guest", "threads=cpus size=8M rounds=2 iterations=25", "small emulated guest"},
 	{"guest-thp", "threads=cpus size=16M rounds=8 iterations=5 folio=2M touch=folio",
 	 "huge faults in a small guest"},
 	{"s1", "threads=80 size=16M rounds=200 iterations=5 folio=16K max_ptes_none=0 node=0",
