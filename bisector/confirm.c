@@ -43,12 +43,12 @@ static void confirming_release(struct confirming *c)
 }
 
 static struct confirmation decide(struct confirming *c, const struct series *series,
-				  const struct sd_prior *prior)
+				  const struct sd_prior *prior, size_t undecided)
 {
 	const struct confirm_rule rule = {
 		.stages = (unsigned int)c->stages_max,
 		.min_effect = bisector_min_effect(c->bisector, series->metric),
-		.alpha = CONFIRM_ALPHA / (double)c->n_members,
+		.alpha = CONFIRM_ALPHA / (double)undecided,
 	};
 	AUTO_FREE double *before = xcalloc(c->estimates.n, sizeof(*before));
 	AUTO_FREE double *after = xcalloc(c->estimates.n, sizeof(*after));
@@ -61,7 +61,7 @@ static struct confirmation decide(struct confirming *c, const struct series *ser
 	return confirm_shift(before, n0, after, n1, prior, (unsigned int)c->stages, &rule);
 }
 
-static bool judge(struct confirming *c, struct member *member, struct err *err)
+static bool judge(struct confirming *c, struct member *member, size_t undecided, struct err *err)
 {
 	const struct candidate *candidate = &member->candidate;
 	struct sd_prior prior;
@@ -70,11 +70,36 @@ static bool judge(struct confirming *c, struct member *member, struct err *err)
 			  candidate->after_image, 0, &prior.sd, &prior.df, err))
 		return false;
 	prior.df = fmin(prior.df, NOISE_DF_MAX);
-	member->v = decide(c, member->series, &prior);
+	member->v = decide(c, member->series, &prior, undecided);
 	return true;
 }
 
-/* One alarm has one error: with more metrics each needs a smaller p. */
+static size_t count_confirmed(const struct confirming *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_members; i++)
+		n += c->members[i].v.verdict == CONFIRM_CONFIRMED;
+	return n;
+}
+
+/* One alarm has one error: of k metrics each needs a k-th of alpha, and a (k - m)-th when m of them
+ * are confirmed (Holm's steps). */
+static bool judge_all(struct confirming *c, struct err *err)
+{
+	size_t confirmed = 0, before;
+
+	do {
+		before = confirmed;
+		for (size_t i = 0; i < c->n_members; i++)
+			if (c->members[i].v.verdict != CONFIRM_CONFIRMED &&
+			    !judge(c, &c->members[i], c->n_members - confirmed, err))
+				return false;
+		confirmed = count_confirmed(c);
+	} while (confirmed > before && confirmed < c->n_members);
+	return true;
+}
+
 static bool judge_members(struct confirming *c, const struct series *own, struct err *err)
 {
 	struct candidates followers = {0};
@@ -93,10 +118,13 @@ static bool judge_members(struct confirming *c, const struct series *own, struct
 			c->members[c->n_members++] =
 				(struct member){.candidate = followers.v[i], .series = series};
 	}
-	for (size_t i = 0; i < c->n_members; i++)
-		if (!judge(c, &c->members[i], err))
-			return false;
-	return true;
+	return judge_all(c, err);
+}
+
+/* How far a metric stood out of its noise, in the boots that raised and in those that confirmed. */
+static double strength(const struct member *m)
+{
+	return m->candidate.z - estimate_normal_quantile(fmax(m->v.p, 1e-15));
 }
 
 static const struct member *strongest(const struct confirming *c)
@@ -105,7 +133,7 @@ static const struct member *strongest(const struct confirming *c)
 
 	for (size_t i = 0; i < c->n_members; i++)
 		if (c->members[i].v.verdict == CONFIRM_CONFIRMED &&
-		    (!best || c->members[i].v.p < best->v.p))
+		    (!best || strength(&c->members[i]) > strength(best)))
 			best = &c->members[i];
 	return best;
 }
