@@ -69,8 +69,7 @@ static struct interval difference(const struct effects *e, const char *before, c
 	size_t n = bisector_logs(&e->estimates, series, before, 0, 0, x);
 	size_t m = bisector_logs(&e->estimates, series, after, 0, 0, y);
 
-	return n >= COMPARE_ROBUST_N && m >= COMPARE_ROBUST_N ? estimate_yuen(x, n, y, m, 0.95)
-							      : estimate_welch(x, n, y, m, 0.95);
+	return compare_interval(x, n, y, m);
 }
 
 /* Share of the culprit's shift that is gone from the tip when it is reverted. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "stats/estimate.h"
 
 enum better better_parse(const char *direction)
 {
@@ -28,6 +27,17 @@ static double detectable(const struct interval *iv)
 	if (!(iv->df > 0.0))
 		return INFINITY;
 	return iv->se * (estimate_t_quantile(0.975, iv->df) + estimate_t_quantile(0.9, iv->df));
+}
+
+static bool is_robust(size_t n0, size_t n1)
+{
+	return n0 >= COMPARE_ROBUST_N && n1 >= COMPARE_ROBUST_N;
+}
+
+struct interval compare_interval(const double *before, size_t n0, const double *after, size_t n1)
+{
+	return is_robust(n0, n1) ? estimate_yuen(before, n0, after, n1, 0.95)
+				 : estimate_welch(before, n0, after, n1, 0.95);
 }
 
 /* Back from logarithms; what rounding leaves of a zero is a zero. */
@@ -54,14 +64,13 @@ bool compare_boots(const double *before, size_t n0, const double *after, size_t 
 	if (!estimate_logs(before, n0, floor, x, err) ||
 	    !estimate_logs(after, n1, floor, x + n0, err))
 		return false;
-	robust = n0 >= COMPARE_ROBUST_N && n1 >= COMPARE_ROBUST_N;
+	robust = is_robust(n0, n1);
 	c.before_mean = level(robust ? estimate_trimmed_mean(x, n0) : estimate_mean(x, n0), floor);
 	c.after_mean = level(robust ? estimate_trimmed_mean(x + n0, n1) : estimate_mean(x + n0, n1),
 			     floor);
 	for (size_t i = 0; i < n0 + n1; i++)
 		x[i] *= sign;
-	iv = robust ? estimate_yuen(x, n0, x + n0, n1, 0.95)
-		    : estimate_welch(x, n0, x + n0, n1, 0.95);
+	iv = compare_interval(x, n0, x + n0, n1);
 	c.effect = iv.diff;
 	c.lo = iv.lo;
 	c.hi = iv.hi;

@@ -5,6 +5,7 @@
 /* Two sets of boots side by side: what changed, how sure, and what would have been seen. */
 
 #include "base/err.h"
+#include "stats/estimate.h"
 
 #include <stddef.h>
 
@@ -40,6 +41,9 @@ struct comparison {
  */
 bool compare_boots(const double *before, size_t n0, const double *after, size_t n1, double floor,
 		   enum better better, struct comparison *out, struct err *err) _must_check;
+
+/* The 95 % interval that it uses, of numbers that are logarithms already. */
+struct interval compare_interval(const double *before, size_t n0, const double *after, size_t n1);
 
 /* Log ratio -> relative change: 0.0953 -> 0.10. */
 double compare_relative(double log_ratio);
