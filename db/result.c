@@ -8,6 +8,7 @@
 
 #include "db/job.h"
 #include "db/result_copy.h"
+#include "db/result_series.h"
 #include "db/row.h"
 
 static void run_release(struct result_run *run)
@@ -267,206 +268,35 @@ static bool add_runs(struct storing *s, const struct result *result, int64_t *id
 	return true;
 }
 
-/* All metrics of all runs, as columns for one statement. */
-struct flat {
-	size_t n;
-	const struct result_metric **metric;
-	int64_t *run;
-	double *floor;
-	int64_t *series;
-	char *names, *units, *directions; /* joined by blanks */
-};
-
-static void flat_release(struct flat *flat)
-{
-	free(flat->metric);
-	free(flat->run);
-	free(flat->floor);
-	free(flat->series);
-	free(flat->names);
-	free(flat->units);
-	free(flat->directions);
-}
-
-static void flatten(struct flat *flat, const struct result *result, const int64_t *runs)
-{
-	AUTO_STR names = str_new(), units = str_new(), directions = str_new();
-
-	for (size_t i = 0; i < result->runs.n; i++)
-		flat->n += result->runs.v[i].metrics.n;
-	flat->metric = xcalloc(flat->n, sizeof(*flat->metric));
-	flat->run = xcalloc(flat->n, sizeof(*flat->run));
-	flat->floor = xcalloc(flat->n, sizeof(*flat->floor));
-	flat->series = xcalloc(flat->n, sizeof(*flat->series));
-	for (size_t i = 0, at = 0; i < result->runs.n; i++) {
-		const struct result_run *run = &result->runs.v[i];
-
-		for (size_t k = 0; k < run->metrics.n; k++, at++) {
-			flat->metric[at] = &run->metrics.v[k];
-			flat->run[at] = runs[i];
-			flat->floor[at] = run->metrics.v[k].floor;
-			str_addf(&names, "%s%s", at ? " " : "", run->metrics.v[k].name);
-			str_addf(&units, "%s%s", at ? " " : "", run->metrics.v[k].unit);
-			str_addf(&directions, "%s%s", at ? " " : "", run->metrics.v[k].direction);
-		}
-	}
-	flat->names = str_take(&names);
-	flat->units = str_take(&units);
-	flat->directions = str_take(&directions);
-}
-
-static bool check_metric(const struct result_metric *m, const struct rows *rows, size_t i,
-			 struct err *err)
-{
-	const char *unit = row_text(rows, i, "unit"), *direction = row_text(rows, i, "direction");
-
-	if (!strcmp(unit, m->unit) && !strcmp(direction, m->direction))
-		return true;
-	return err_set(err, ERR_FAILED,
-		       "metric %s: is in %s (%s is better) here and in %s (%s) until now; give the "
-		       "benchmark a new version",
-		       m->name, m->unit, m->direction, unit, direction);
-}
-
-/*
- * `offset 0` keeps the look-ups one by one, each by its unique key: a planner without statistics
- * (a young database) joined all with all, and took 100 times as long.
- */
-#define EACH_BY_ITS_KEY                                                                \
-	" cross join lateral (select * from metrics m where m.benchmark = r.benchmark" \
-	"  and m.version = r.version and m.name = x.name offset 0) m"                  \
-	" cross join lateral (select * from series s where s.setup = $1::bigint"       \
-	"  and s.benchmark = r.benchmark and s.version = r.version"                    \
-	"  and s.params_hash = r.params_hash and s.pass = r.pass and s.metric = m.id"  \
-	"  offset 0) s"
-
-/* Nearly always all series are there, and their metrics are as ever: one row tells. */
-static bool known_series(struct storing *s, struct flat *flat, bool *all, struct err *err)
-{
-	static const char sql[] =
-		"select coalesce(array_agg(s.id order by x.i), '{}') as series,"
-		" coalesce(bool_and(m.unit = x.unit and m.direction = x.direction), false) as same"
-		" from unnest(string_to_array($2, ' '), $3::bigint[], string_to_array($4, ' '),"
-		"  string_to_array($5, ' ')) with ordinality as x(name, run, unit, direction, i)"
-		" join runs r on r.id = x.run" EACH_BY_ITS_KEY;
-	AUTO_FREE int64_t *ids = NULL;
-	AUTO_ROWS *rows = NULL;
-
-	if (!db_query(s->db, sql,
-		      DBV(dbv_i64(s->setup), dbv_text(flat->names), dbv_i64s(flat->run, flat->n),
-			  dbv_text(flat->units), dbv_text(flat->directions)),
-		      DB_ONE, &rows, err))
-		return err_wrap(err, "series");
-	*all = row_i64s(rows, 0, "series", &ids) == flat->n && row_bool(rows, 0, "same");
-	if (*all && flat->n)
-		memcpy(flat->series, ids, flat->n * sizeof(*ids));
-	return true;
-}
-
-/* Fills flat->series; *all is false when some are not there yet. */
-static bool look_up_series(struct storing *s, struct flat *flat, bool *all, struct err *err)
-{
-	static const char sql[] =
-		"select x.i, m.unit, m.direction, s.id as series"
-		" from unnest(string_to_array($2, ' '), $3::bigint[]) with ordinality"
-		"  as x(name, run, i) join runs r on r.id = x.run" EACH_BY_ITS_KEY;
-	AUTO_ROWS *rows = NULL;
-
-	if (!db_query(s->db, sql,
-		      DBV(dbv_i64(s->setup), dbv_text(flat->names), dbv_i64s(flat->run, flat->n)),
-		      DB_MANY, &rows, err))
-		return err_wrap(err, "series");
-	for (size_t i = 0; i < rows_n(rows); i++) {
-		size_t at = (size_t)row_i64(rows, i, "i") - 1;
-
-		if (!check_metric(flat->metric[at], rows, i, err))
-			return false;
-		flat->series[at] = row_i64(rows, i, "series");
-	}
-	*all = rows_n(rows) == flat->n;
-	return true;
-}
-
-static bool add_metrics(struct storing *s, const struct flat *flat, struct err *err)
-{
-	static const char sql[] =
-		"insert into metrics (benchmark, version, name, unit, direction, floor)"
-		" select distinct on (r.benchmark, r.version, x.name)"
-		"  r.benchmark, r.version, x.name, x.unit, x.direction, x.floor"
-		" from unnest(string_to_array($1, ' '), string_to_array($2, ' '),"
-		"  string_to_array($3, ' '), $4::float8[], $5::bigint[])"
-		"  as x(name, unit, direction, floor, run) join runs r on r.id = x.run"
-		" where not exists (select from metrics m where m.benchmark = r.benchmark"
-		"  and m.version = r.version and m.name = x.name) on conflict do nothing";
-
-	return db_exec(s->db, sql,
-		       DBV(dbv_text(flat->names), dbv_text(flat->units), dbv_text(flat->directions),
-			   dbv_f64s(flat->floor, flat->n), dbv_i64s(flat->run, flat->n)),
-		       err) ||
-	       err_wrap(err, "metrics");
-}
-
-static bool add_series(struct storing *s, const struct flat *flat, struct err *err)
-{
-	static const char sql[] =
-		"insert into series (setup, benchmark, version, params_hash, pass, metric)"
-		" select distinct $1::bigint, r.benchmark, r.version, r.params_hash, r.pass, m.id"
-		" from unnest(string_to_array($2, ' '), $3::bigint[]) as x(name, run)"
-		" join runs r on r.id = x.run join metrics m on m.benchmark = r.benchmark"
-		"  and m.version = r.version and m.name = x.name"
-		" where not exists (select from series s where s.setup = $1::bigint"
-		"  and s.benchmark = r.benchmark and s.version = r.version"
-		"  and s.params_hash = r.params_hash and s.pass = r.pass and s.metric = m.id)"
-		" on conflict do nothing";
-
-	return db_exec(s->db, sql,
-		       DBV(dbv_i64(s->setup), dbv_text(flat->names), dbv_i64s(flat->run, flat->n)),
-		       err) ||
-	       err_wrap(err, "series");
-}
-
-static bool find_series(struct storing *s, struct flat *flat, struct err *err)
-{
-	bool all;
-
-	if (!known_series(s, flat, &all, err))
-		return false;
-	if (all)
-		return true;
-	if (!add_metrics(s, flat, err) || !add_series(s, flat, err) ||
-	    !look_up_series(s, flat, &all, err))
-		return false;
-	return all || err_set(err, ERR_FAILED, "series: some could not be made");
-}
-
-static bool copy_samples(struct storing *s, const struct flat *flat, struct err *err)
+static bool copy_samples(struct storing *s, const struct result *result, const int64_t *runs,
+			 const int64_t *series, struct err *err)
 {
 	CLEANUP(copy_release)
 	struct copy copy =
 		copy_into(s->db, "copy samples (run, series, estimate, values) from stdin");
 
-	for (size_t i = 0; i < flat->n; i++) {
-		const struct result_metric *m = flat->metric[i];
+	for (size_t i = 0; i < result->runs.n; i++) {
+		for (size_t k = 0; k < result->runs.v[i].metrics.n; k++) {
+			const struct result_metric *m = &result->runs.v[i].metrics.v[k];
 
-		copy_i64(&copy, flat->run[i]);
-		copy_i64(&copy, flat->series[i]);
-		copy_f64(&copy, result_estimate(m->values, m->n));
-		copy_f64s(&copy, m->values, m->n);
-		if (!copy_row(&copy, err))
-			return err_wrap(err, "samples");
+			copy_i64(&copy, runs[i]);
+			copy_i64(&copy, *series++);
+			copy_f64(&copy, result_estimate(m->values, m->n));
+			copy_f64s(&copy, m->values, m->n);
+			if (!copy_row(&copy, err))
+				return false;
+		}
 	}
-	return copy_end(&copy, err) || err_wrap(err, "samples");
+	return copy_end(&copy, err);
 }
 
 static bool add_samples(struct storing *s, const struct result *result, const int64_t *runs,
 			struct err *err)
 {
-	CLEANUP(flat_release) struct flat flat = {0};
+	AUTO_FREE int64_t *series = NULL;
 
-	flatten(&flat, result, runs);
-	if (!flat.n)
-		return true;
-	return find_series(s, &flat, err) && copy_samples(s, &flat, err);
+	return result_series(s->db, s->setup, result, runs, &series, err) &&
+	       (copy_samples(s, result, runs, series, err) || err_wrap(err, "samples"));
 }
 
 static bool add_results(struct storing *s, const struct result *result, struct err *err)
