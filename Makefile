@@ -50,7 +50,7 @@ objects := $(sources:%.c=$(O)/%.o) $(O)/gen/schema.o
 archive := $(O)/libmmperf.a
 programs := $(addprefix $(O)/,mmperf mmperf-runner mmperf-bisector mmperf-reporter)
 unit_tests := $(patsubst tests/unit/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
-e2e_tests := $(sort $(wildcard tests/e2e/[0-9]*.sh))
+fuzzers := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz_%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all
 include bench/bench.mk
@@ -99,11 +99,16 @@ $(O)/tests/%: tests/unit/%.c $(archive) $(bench_test_archive) $(O)/.flags
 	@$(compile) -MMD -MP -MF $@.d $< $(our_ldflags) $(LDFLAGS) \
 		$(bench_test_archive) $(archive) -lcmocka $(our_libs) -o $@
 
+$(O)/tests/fuzz_%: tests/fuzz/%.c $(archive) $(O)/.flags
+	@mkdir -p $(@D)
+	@echo "  FUZZ $@"
+	@$(compile) -fsanitize=fuzzer -MMD -MP -MF $@.d $< $(our_ldflags) $(LDFLAGS) $(archive) $(our_libs) -o $@
+
 -include $(objects:.o=.d) $(mains:%.c=$(O)/%.d) $(addsuffix .d,$(unit_tests))
 
 # What a person runs -------------------------------------------------------------------------------
 
-.PHONY: setup demo check check-unit check-e2e check-kernel bench lint format install uninstall clean help
+.PHONY: setup demo check check-unit check-e2e check-kernel fuzz bench lint format install uninstall clean help
 
 setup: ## install what is needed (as root: Debian packages and users)
 	@sh deploy/setup
@@ -127,6 +132,18 @@ check-e2e: all ## only the end-to-end tests that boot no kernel
 
 check-kernel: all ## only the end-to-end tests on real kernels
 	@O=$(O) sh tests/run kernel
+
+FUZZ_SECONDS ?= 30
+fuzz: ## fuzz what machines, mails and people send, FUZZ_SECONDS=30 each (clang)
+	@$(MAKE) --no-print-directory O=$(O)/fuzz CC=clang SAN=fuzzer-no-link,address,undefined run-fuzzers
+
+.PHONY: run-fuzzers
+run-fuzzers: $(fuzzers)
+	@for f in $(fuzzers); do \
+		echo "  FUZZ $$f"; \
+		mkdir -p $$f.corpus; \
+		$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -verbosity=0 -artifact_prefix=$$f. $$f.corpus || exit 1; \
+	done
 
 bench: all ## figures, as ratios measured side by side: table and $(O)/bench/main.json
 	@O=$(O) sh tests/bench/main
