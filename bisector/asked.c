@@ -13,6 +13,7 @@
 void asked_release(struct asked *ask)
 {
 	free(ask->commits);
+	free(ask->layouts);
 	free(ask->tree_name);
 	free(ask->class_name);
 	free(ask->suites);
@@ -73,6 +74,25 @@ static bool read_commits(struct bisector *bisector, const struct request *reques
 	if (!strcmp(request->kind, "compare"))
 		return read_two(bisector, request->args, "before", "after", ask, err);
 	return read_two(bisector, request->args, "good", "bad", ask, err);
+}
+
+/* "layout" is for all, "layouts" has one for each of two. */
+static bool read_layouts(const json_t *args, struct asked *ask, struct err *err)
+{
+	const json_t *list = json_object_get(args, "layouts");
+	int64_t all = js_i64_or(args, "layout", 0);
+
+	if (list && json_array_size(list) != ask->n_commits)
+		return err_set(err, ERR_USAGE, "layouts: one for each of %zu commits is wanted",
+			       ask->n_commits);
+	ask->layouts = xcalloc(ask->n_commits, sizeof(*ask->layouts));
+	for (size_t i = 0; i < ask->n_commits; i++) {
+		ask->layouts[i] = list ? json_integer_value(json_array_get(list, i)) : all;
+		if (ask->layouts[i] < 0)
+			return err_set(err, ERR_USAGE, "layout: %lld is no seed (0, 1, ...)",
+				       (long long)ask->layouts[i]);
+	}
+	return true;
 }
 
 static bool read_tree(struct bisector *bisector, const json_t *args, struct asked *ask,
@@ -187,7 +207,7 @@ bool asked_read(struct bisector *bisector, const struct request *request, struct
 		return err_set(err, ERR_USAGE, "boots: %lld is not between 1 and %d",
 			       (long long)boots, BOOTS_MAX);
 	ask->boots = (size_t)boots;
-	return read_commits(bisector, request, ask, err) &&
+	return read_commits(bisector, request, ask, err) && read_layouts(request->args, ask, err) &&
 	       read_tree(bisector, request->args, ask, err) &&
 	       read_class(bisector, request->args, ask, err) &&
 	       read_suites(bisector, request->args, ask, err);
@@ -199,7 +219,9 @@ bool asked_builds(struct bisector *bisector, struct asked *ask, size_t *open, st
 	ask->builds = xcalloc(ask->n_commits, sizeof(*ask->builds));
 	for (size_t i = 0; i < ask->n_commits; i++) {
 		CLEANUP(history_commit_release) struct history_commit commit = {0};
-		struct build_key key = {NULL, ask->recipe, ask->toolchain};
+		struct build_key key = {.recipe = ask->recipe,
+					.toolchain = ask->toolchain,
+					.layout_seed = ask->layouts[i]};
 
 		if (!commit_read(bisector->db, ask->commits[i], &commit, err))
 			return false;

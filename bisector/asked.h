@@ -13,6 +13,7 @@ struct asked {
 	bool running;	  /* the machine's running kernel: no commits, tree, recipe, builds */
 	int64_t *commits; /* run: all; compare: before, after; bisect: good, bad */
 	size_t n_commits;
+	int64_t *layouts; /* layout seed of each commit's kernel */
 	int64_t tree;
 	char *tree_name;
 	int64_t class_id;

@@ -127,7 +127,10 @@ static bool plan_commit(struct planner *planner, int64_t commit, const char *tre
 		return true;
 	if (!db_tx_begin(db, &tx, err) || !commit_read(db, commit, &info, err))
 		return false;
-	if (!build_ensure(db, &(struct build_key){info.tree_oid, recipe, planner->toolchain},
+	if (!build_ensure(db,
+			  &(struct build_key){.tree_oid = info.tree_oid,
+					      .recipe = recipe,
+					      .toolchain = planner->toolchain},
 			  commit, priority, "detect", &look, err) ||
 	    !plan_images(planner, &look, commit, tree, priority, &over, err) ||
 	    !db_tx_commit(&tx, err))

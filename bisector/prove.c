@@ -49,8 +49,9 @@ static bool have_builds(struct proof *p, bool *go, struct err *err)
 
 	*go = false;
 	for (size_t i = 0; i < 2; i++) {
-		const struct build_key key = {commits[i]->tree_oid, p->bisection->recipe,
-					      p->bisection->toolchain};
+		const struct build_key key = {.tree_oid = commits[i]->tree_oid,
+					      .recipe = p->bisection->recipe,
+					      .toolchain = p->bisection->toolchain};
 
 		if (!build_ensure(p->bisector->db, &key, commits[i]->id, JOB_PRIORITY_PROVE,
 				  "prove", &p->builds[i], err))

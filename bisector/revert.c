@@ -47,7 +47,7 @@ bool revert_advance(struct bisector *bisector, const struct bisection *bisection
 		    const struct history_commit *culprit, struct revert *out, struct err *err)
 {
 	CLEANUP(history_commit_release) struct history_commit tip = {0};
-	struct build_key key = {NULL, bisection->recipe, bisection->toolchain};
+	struct build_key key = {.recipe = bisection->recipe, .toolchain = bisection->toolchain};
 	char tree[REPO_OID_SIZE];
 
 	*out = (struct revert){0};

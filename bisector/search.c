@@ -84,8 +84,9 @@ static bool want_build(struct step *step, size_t node, size_t at_most, struct er
 {
 	struct evidence *e = step->evidence;
 	const struct bisection *b = e->bisection;
-	const struct build_key key = {e->lineup.nodes[node].info->tree_oid, b->recipe,
-				      b->toolchain};
+	const struct build_key key = {.tree_oid = e->lineup.nodes[node].info->tree_oid,
+				      .recipe = b->recipe,
+				      .toolchain = b->toolchain};
 	struct build_look look;
 
 	if (e->built[node].state == BUILD_ABSENT && e->builds_open >= at_most)

@@ -97,15 +97,36 @@ static bool print_result(struct session *session, const struct ask *ask, const s
 	return print_table(session, &key, err);
 }
 
-static bool compare(struct session *session, struct ask *ask, const struct strs *words, bool fresh,
-		    struct err *err)
+/* "7" is the layout of both, "0,7" has one for each; NULL is the plain one. */
+static bool set_layouts(const char *text, json_t *args, struct err *err)
+{
+	long long seeds[2] = {0, 0};
+	json_t *list;
+	int end = 0;
+
+	if (text && sscanf(text, "%lld%n,%lld%n", &seeds[0], &end, &seeds[1], &end) == 1)
+		seeds[1] = seeds[0];
+	if (text && (!end || text[end] || seeds[0] < 0 || seeds[1] < 0))
+		return err_set(err, ERR_USAGE,
+			       "compare: --layout wants a seed or two, such as 7 or 0,7, not '%s'",
+			       text);
+	list = json_array();
+	json_array_append_new(list, json_integer(seeds[0]));
+	json_array_append_new(list, json_integer(seeds[1]));
+	js_set_new(args, "layouts", list);
+	return true;
+}
+
+static bool compare(struct session *session, struct ask *ask, const struct strs *words,
+		    const char *layouts, bool fresh, struct err *err)
 {
 	CLEANUP(sides_release) struct sides sides = {0};
 	CLEANUP(request_release) struct request request = {0};
 	AUTO_JSON *args = json_object();
 	bool ended = false;
 
-	if (!ask_check(session, ask, err) || !boots_default(session, ask, err) ||
+	if (!set_layouts(layouts, args, err) || !ask_check(session, ask, err) ||
+	    !boots_default(session, ask, err) ||
 	    !revision_find(session, words->v[0], &sides.before, err) ||
 	    !revision_find(session, words->v[1], &sides.after, err))
 		return false;
@@ -122,12 +143,15 @@ static bool compare(struct session *session, struct ask *ask, const struct strs 
 static bool run(struct session *session, int argc, char **argv, struct err *err)
 {
 	CLEANUP(ask_release) struct ask ask = {.suites = STRS_INIT};
+	const char *layouts = NULL;
 	bool fresh = false, help;
 	const struct opt opts[] = {
 		{'b', "bench", OPT_LIST, &ask.suites, "SUITE",
 		 "compare by this; may be repeated (all)"},
 		{0, "class", OPT_STRING, &ask.class_word, "CLASS", "on machines of this class"},
 		{'n', "boots", OPT_INT, &ask.boots, "N", "boots of each side (bisect.prove-boots)"},
+		{0, "layout", OPT_STRING, &layouts, "SEED[,SEED]",
+		 "kernels of this layout (of these): compare A A --layout 0,1 tells what it does"},
 		{0, "fresh", OPT_FLAG, &fresh, NULL,
 		 "boot anew, even when an earlier comparison would do"},
 		{0, "no-wait", OPT_FLAG, &ask.no_wait, NULL, "queue it and return"},
@@ -137,14 +161,15 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 
 	if (!command_parse(session, &cmd_compare, opts, argc, argv, 2, 2, &words, &help, err))
 		return false;
-	return help || compare(session, &ask, &words, fresh, err);
+	return help || compare(session, &ask, &words, layouts, fresh, err);
 }
 
 const struct command cmd_compare = {
 	.name = "compare",
 	.summary = "two commits side by side, with intervals and locks",
-	.usage =
-		"BEFORE AFTER [--bench SUITE]... [--class CLASS] [--boots N] [--fresh] [--no-wait]",
+	.usage = "BEFORE AFTER [--bench SUITE]... [--class CLASS] [--boots N] [--layout "
+		 "SEED[,SEED]]\n"
+		 "[--fresh] [--no-wait]",
 	.about =
 		"Boots both commits in random order, interleaved, and prints what differs: means,\n"
 		"change with its 95 % interval, * when significant, n, and the lock waits. Exit "

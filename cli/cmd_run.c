@@ -51,7 +51,8 @@ static void print_result(const json_t *result)
 	}
 }
 
-static bool ask_run(struct session *session, struct ask *ask, const char *word, struct err *err)
+static bool ask_run(struct session *session, struct ask *ask, const char *word, long long layout,
+		    struct err *err)
 {
 	CLEANUP(request_release) struct request request = {0};
 	AUTO_JSON *args = json_object();
@@ -66,6 +67,8 @@ static bool ask_run(struct session *session, struct ask *ask, const char *word, 
 		return false;
 	for (size_t i = 0; i < oids.n; i++)
 		json_array_append_new(commits, json_string(oids.v[i]));
+	if (layout)
+		js_set_i64(args, "layout", layout);
 	if (ask->running)
 		js_set_bool(args, "running", true);
 	else
@@ -96,12 +99,14 @@ static bool cancel(struct session *session, int64_t id, struct err *err)
 static bool run(struct session *session, int argc, char **argv, struct err *err)
 {
 	CLEANUP(ask_release) struct ask ask = {.suites = STRS_INIT};
-	long long cancelled = 0;
+	long long cancelled = 0, layout = 0;
 	const struct opt opts[] = {
 		{'b', "bench", OPT_LIST, &ask.suites, "SUITE",
 		 "measure this; may be repeated (all)"},
 		{0, "class", OPT_STRING, &ask.class_word, "CLASS", "on machines of this class"},
 		{'n', "boots", OPT_INT, &ask.boots, "N", "boots of each commit (detect.boots)"},
+		{0, "layout", OPT_INT, &layout, "SEED",
+		 "kernels of this layout: another padding between objects (0: none)"},
 		{0, "running", OPT_FLAG, &ask.running, NULL,
 		 "measure the kernel that a machine of driver local runs"},
 		{0, "no-wait", OPT_FLAG, &ask.no_wait, NULL, "queue it and return"},
@@ -123,13 +128,16 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 	if (!ask.running && !words.n)
 		return err_set(err, ERR_USAGE,
 			       "run: say which commits: REV or FROM..TO, or --running");
-	return ask_run(session, &ask, words.n ? words.v[0] : NULL, err);
+	if (layout < 0)
+		return err_set(err, ERR_USAGE, "run: --layout wants a seed: 0, 1, 2, ...");
+	return ask_run(session, &ask, words.n ? words.v[0] : NULL, layout, err);
 }
 
 const struct command cmd_run = {
 	.name = "run",
 	.summary = "build, boot and measure commits",
-	.usage = "REV|FROM..TO [--bench SUITE]... [--class CLASS] [--boots N] [--no-wait]\n"
+	.usage = "REV|FROM..TO [--bench SUITE]... [--class CLASS] [--boots N] [--layout SEED] "
+		 "[--no-wait]\n"
 		 "--running [--bench SUITE]... [--class CLASS] [--boots N] [--no-wait]\n"
 		 "--cancel ID",
 	.about = "REV is a followed branch (mm-unstable, mm-unstable~3), or anything git knows in "

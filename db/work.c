@@ -28,12 +28,13 @@ bool build_look(struct db *db, const struct build_key *key, struct build_look *o
 		"  coalesce(b.error, j.error, '') as error, j.state"
 		" from builds b left join jobs j on j.key = 'build:' || b.id"
 		" where b.tree_oid = $1 and b.recipe = $2 and b.toolchain = $3 and b.layout_seed = "
-		"0";
+		"$4";
 	AUTO_ROWS *rows = NULL;
 
 	*out = (struct build_look){.state = BUILD_ABSENT};
 	if (!db_query(db, sql,
-		      DBV(dbv_text(key->tree_oid), dbv_i64(key->recipe), dbv_i64(key->toolchain)),
+		      DBV(dbv_text(key->tree_oid), dbv_i64(key->recipe), dbv_i64(key->toolchain),
+			  dbv_i64(key->layout_seed)),
 		      DB_MAYBE, &rows, err))
 		return err_wrap(err, "build of tree %.12s", key->tree_oid);
 	if (!rows_n(rows))
@@ -50,15 +51,16 @@ static bool insert_build(struct db *db, const struct build_key *key, int64_t com
 			 struct err *err)
 {
 	static const char sql[] =
-		"with fresh as (insert into builds (tree_oid, recipe, toolchain, commit)"
-		"  values ($1, $2, $3, $4) on conflict do nothing returning id)"
+		"with fresh as (insert into builds (tree_oid, recipe, toolchain, commit, "
+		"layout_seed)"
+		"  values ($1, $2, $3, $4, $5) on conflict do nothing returning id)"
 		" select id from fresh union all select id from builds"
-		"  where tree_oid = $1 and recipe = $2 and toolchain = $3 and layout_seed = 0";
+		"  where tree_oid = $1 and recipe = $2 and toolchain = $3 and layout_seed = $5";
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql,
 		      DBV(dbv_text(key->tree_oid), dbv_i64(key->recipe), dbv_i64(key->toolchain),
-			  dbv_i64(commit)),
+			  dbv_i64(commit), dbv_i64(key->layout_seed)),
 		      DB_ONE, &rows, err))
 		return false;
 	*id = row_i64(rows, 0, "id");

@@ -27,6 +27,7 @@ struct build_key {
 	const char *tree_oid;
 	int64_t recipe;
 	int64_t toolchain;
+	int64_t layout_seed; /* 0 = the plain layout */
 };
 
 bool build_look(struct db *db, const struct build_key *key, struct build_look *out,

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "runner/layout.h"
 
 #define MAX_LOG	    ((size_t)64 << 20)
 #define LINE_LENGTH 300
@@ -180,12 +181,25 @@ static bool make(struct maker *mk, const char *target, const char *target2, int 
 			  conf_f64(mk->settings->conf, "build", NULL, "timeout"), status, err);
 }
 
-static bool make_all(struct maker *mk, bool clean, int *status, struct err *err)
+/* Everything that goes into the kernel is made, and gets another layout before it is linked. */
+static bool make_layout(struct maker *mk, int64_t seed, int *status, struct err *err)
+{
+	if (!make(mk, "vmlinux.a", NULL, status, err))
+		return false;
+	return *status != 0 || layout_spread(mk->wt, seed, mk->log, err);
+}
+
+static bool make_all(struct maker *mk, const struct build *build, bool clean, int *status,
+		     struct err *err)
 {
 	*status = 0;
+	if (!layout_forget(mk->wt, err))
+		return false;
 	if (clean && mk->wt->incremental && !make(mk, "clean", NULL, status, err))
 		return false;
 	if (*status == 0 && mk->wt->configure && !make(mk, "allnoconfig", NULL, status, err))
+		return false;
+	if (*status == 0 && build->layout_seed && !make_layout(mk, build->layout_seed, status, err))
 		return false;
 	return *status != 0 || make(mk, "vmlinux", mk->target, status, err);
 }
@@ -257,10 +271,8 @@ bool builder_make(struct worktree *wt, const struct build *build, bool clean, st
 	double started = clock_mono_s();
 	int status;
 
-	if (build->layout_seed)
-		return err_set(err, ERR_FAILED, "this builder makes no layouts but the plain one");
 	if (!prepare(&mk, wt, build, err) || !worktree_switch(wt, build->tree_oid, err) ||
-	    !make_all(&mk, clean, &status, err))
+	    !make_all(&mk, build, clean, &status, err))
 		return false;
 	made.incremental = wt->incremental && !clean;
 	made.seconds = clock_mono_s() - started;

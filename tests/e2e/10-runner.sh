@@ -145,4 +145,24 @@ ok 'builds come from the cache' once
 ok '... all of them' test ! -e "$dir/cache/worktrees"
 is '... and give the same images' \
 	"$(sql "select string_agg(content_hash, ' ' order by content_hash) from images i join builds b on b.image = i.id")" "$before"
+
+# Layouts ----------------------------------------------------------------------------------------------
+sql "insert into builds (tree_oid, recipe, toolchain, commit, layout_seed)
+	select c.tree_oid, r.id, h.toolchain, c.id, seed from commits c, recipes r, hosts h, generate_series(1, 2) seed
+		where c.subject = 'mm: change number 5';
+	insert into jobs (key, kind, purpose, priority, build)
+	select 'build:' || id, 'build', 'request', 50, id from builds where layout_seed > 0"
+ok 'other layouts of one tree' once
+is '... are other images' "$(sql "select count(distinct image) from builds b join commits c on c.tree_oid = b.tree_oid
+	where c.subject = 'mm: change number 5'")" 3
+sql "insert into jobs (key, kind, purpose, priority, build)
+	select 'rebuild:' || id, 'rebuild', 'prove', 30, id from builds where layout_seed > 0"
+ok 'the same layouts from clean trees' once
+is '... are the same images' "$(sql "select count(*) from builds where layout_seed > 0 and clean_verified_at is not null")" 2
+images=$(sql 'select count(*) from images')
+sh "$root/tests/make-fake-tree" --rebase "$tree" || exit 1
+ok 'a rebase where a layout was built last' once
+want_builds 2
+ok 'plain builds over it' once
+is '... are plain again' "$(sql 'select count(*) from images')" "$images"
 test_end

@@ -79,6 +79,10 @@ is "a kernel is measured behind kexec" "$?" 0
 for metric in 'fault +clean +fault_time' 'compaction +clean +fault_both' 'khugepaged +clean +time_to_collapse'; do
 	like "it has $metric" "$(cat "$dir/out")" "$metric"
 done
+mmperf compare mm-unstable mm-unstable --layout 0,3 --bench fault -n 1 >"$dir/out" 2>"$dir/err"
+is "a kernel of another layout is measured beside the plain one" \
+	"$? $(labsql "select count(distinct b.image) from boots b join jobs j on j.id = (select job from attempts where id = b.attempt)
+		join requests r on r.id = j.request where r.kind = 'compare' and b.outcome = 'ok'")" '0 2'
 mmperf run "$(truth noncompiling)" -n 1 >"$dir/out" 2>"$dir/err"
 like "what does not compile is told with the compiler's words" "$? $(cat "$dir/out")" \
 	"^0 .*does not build: .*WRITEBACK_PRIORITY"
