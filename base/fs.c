@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool fail_open(struct err *err, const char *path)
@@ -268,6 +269,30 @@ bool fs_empty_dir(const char *path, struct err *err)
 bool fs_remove_tree_at(int parent, const char *name, struct err *err)
 {
 	return remove_at(parent, name, name, err);
+}
+
+static bool is_old_file(int dir_fd, const char *name, double age_s)
+{
+	struct timespec now;
+	struct stat st;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return !fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
+	       difftime(now.tv_sec, st.st_mtime) >= age_s;
+}
+
+void fs_sweep(const char *path, const char *prefix, double age_s)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir)))
+		if (!strncmp(entry->d_name, prefix, strlen(prefix)) &&
+		    is_old_file(dirfd(dir), entry->d_name, age_s))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	closedir(dir);
 }
 
 bool fs_exists(const char *path)

@@ -29,6 +29,9 @@ bool fs_remove_tree(const char *path, struct err *err) _must_check;
 bool fs_empty_dir(const char *path, struct err *err) _must_check;
 /* fs_remove_tree() for name in the directory parent (a descriptor, or AT_FDCWD). */
 bool fs_remove_tree_at(int parent, const char *name, struct err *err) _must_check;
+/* Removes plain files of the directory whose names begin with prefix and that nobody has touched for
+ * age_s: what a process that was killed left half-written. What cannot be removed stays. */
+void fs_sweep(const char *path, const char *prefix, double age_s);
 bool fs_exists(const char *path);
 /* Free bytes for unprivileged users on the file system of path; -1 when it cannot be told. */
 int64_t fs_free_bytes(const char *path);

@@ -11,6 +11,8 @@
 
 #include "base/fs.h"
 
+#define ABANDONED_S 86400.0 /* no artifact takes a day to arrive */
+
 struct store {
 	char *dir;
 };
@@ -21,6 +23,7 @@ bool store_open(const char *dir, struct store **out, struct err *err)
 
 	if (!fs_mkdirs(incoming, 0755, err))
 		return err_wrap(err, "artifact store");
+	fs_sweep(incoming, "", ABANDONED_S);
 	*out = xcalloc(1, sizeof(**out));
 	(*out)->dir = xstrdup(dir);
 	return true;

@@ -10,6 +10,8 @@
 #include "base/fs.h"
 #include "reports/header.h"
 
+#define ABANDONED_S 3600.0 /* a mail is written in moments */
+
 char *spool_path(const char *dir, const char *message_id)
 {
 	AUTO_STR out = str_new();
@@ -82,6 +84,7 @@ bool spool_put(const char *dir, const char *message_id, const char *message, str
 		return err_set(err, ERR_FAILED, "spool: '%s' is no Message-ID", message_id);
 	if (!fs_mkdirs(dir, 0755, err))
 		return false;
+	fs_sweep(dir, ".new.", ABANDONED_S);
 	path = spool_path(dir, message_id);
 	temp = xasprintf("%s/.new.%ld", dir, (long)getpid());
 	unlink(temp);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Files and directories. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,6 +146,33 @@ static void test_empty_dir(void **state _unused)
 	assert_int_equal(rmdir(top), 0);
 }
 
+static void make_old(const char *path)
+{
+	const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void test_sweep_takes_old_files_only(void **state _unused)
+{
+	AUTO_FREE char *swept = at("swept"), *old = at("swept/.new.1"), *young = at("swept/.new.2");
+	AUTO_FREE char *other = at("swept/kept"), *below = at("swept/.new.dir");
+	struct err err;
+
+	assert_true(fs_mkdirs(below, 0755, &err));
+	write_file("swept/.new.1", "x");
+	write_file("swept/.new.2", "x");
+	write_file("swept/kept", "x");
+	make_old(old);
+	make_old(other);
+	make_old(below);
+	fs_sweep(swept, ".new.", 3600);
+	assert_false(fs_exists(old));
+	assert_true(fs_exists(young) && fs_exists(other) && fs_exists(below));
+	fs_sweep(young, "", 0);
+	assert_true(fs_exists(young));
+}
+
 static void test_free_bytes(void **state _unused)
 {
 	assert_true(fs_free_bytes(dir) > 0);
@@ -174,6 +202,7 @@ int main(void)
 		cmocka_unit_test(test_mkdirs),
 		cmocka_unit_test(test_remove_tree_stays_inside),
 		cmocka_unit_test(test_empty_dir),
+		cmocka_unit_test(test_sweep_takes_old_files_only),
 		cmocka_unit_test(test_free_bytes),
 	};
 
