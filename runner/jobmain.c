@@ -14,7 +14,7 @@
 #include "runner/host.h"
 #include "runner/keep.h"
 
-/* How long a result waits for the database or for space on a disk. */
+/* How long a result waits here for the database; the daemon waits on, with what was kept. */
 #define STORE_PATIENCE_S 600.0
 #define STORE_RETRY_S	 2.0
 #define STORE_LOOK_S	 0.1
@@ -36,10 +36,10 @@ bool job_agent_path(char **out, struct err *err)
 		       dir);
 }
 
-/* Worth waiting for: somebody will restart the database, or make room. */
-static bool may_pass(const struct err *err)
+/* Worth waiting for however long: somebody will make room. */
+static bool is_disk_full(const struct err *err)
 {
-	return err->kind == ERR_DBDOWN || strstr(err->msg, "o space left on device") != NULL;
+	return strstr(err->msg, "o space left on device") != NULL;
 }
 
 /* The lease has to hold meanwhile: who loses it has its result thrown away. */
@@ -55,7 +55,7 @@ static bool wait_to_retry(struct worker *w, struct err *err)
 	return true;
 }
 
-/* Calls store(arg) until it succeeds, fails for good, or patience is over. */
+/* Calls store(arg) until it succeeds, fails for good, or patience with the database is over. */
 static bool with_patience(struct worker *w,
 			  bool (*store)(struct worker *w, void *arg, struct err *err), void *arg,
 			  struct err *err)
@@ -67,7 +67,11 @@ static bool with_patience(struct worker *w,
 			return false;
 		if (store(w, arg, err))
 			return true;
-		if (!may_pass(err) || clock_mono_s() > end || (w->stop && *w->stop))
+		if (is_disk_full(err))
+			end = clock_mono_s() + STORE_PATIENCE_S;
+		else if (err->kind != ERR_DBDOWN || clock_mono_s() > end)
+			return false;
+		if (w->stop && *w->stop)
 			return false;
 		if (err->kind == ERR_DBDOWN)
 			db_close(TAKE(w->db));
@@ -264,11 +268,22 @@ static bool agent_job(struct worker *w, json_t **out, struct err *err)
 	return true;
 }
 
+/* A boot that has ended. */
+struct booted {
+	const struct machine *m;
+	const struct err *failure; /* of the machine; NULL = none */
+	bool kept;
+};
+
 static bool store_boot(struct worker *w, void *arg, struct err *err)
 {
-	const struct machine *m = arg;
+	struct booted *boot = arg;
+	const struct machine *m = boot->m;
 	bool found;
 
+	if (!boot->kept && !keep_write(m, boot->failure, err))
+		return false;
+	boot->kept = true;
 	if (!keep_store(w->db, w->store, m->worker->dir, &found, err))
 		return false;
 	return found || err_set(err, ERR_FAILED, "the boot's result is gone from %s", w->dir);
@@ -284,6 +299,7 @@ static bool boot_and_store(struct worker *w, struct machine *m, struct err *err)
 {
 	struct err why = {0};
 	bool ok = machine_boot(m, &why);
+	struct booted boot = {.m = m, .failure = ok ? NULL : &why};
 
 	if (!ok && is_over(w, &why)) {
 		*err = why;
@@ -292,7 +308,7 @@ static bool boot_and_store(struct worker *w, struct machine *m, struct err *err)
 	log_info("boot of attempt %lld on %s: %s%s%s, %.1f s", (long long)w->lease.attempt, m->name,
 		 ok ? m->outcome : "the machine failed", !ok || m->reason.len ? ": " : "",
 		 ok ? m->reason.s : why.msg, m->guest_s);
-	return keep_write(m, ok ? NULL : &why, err) && with_patience(w, store_boot, m, err);
+	return with_patience(w, store_boot, &boot, err);
 }
 
 static bool find_driver(struct worker *w, const struct machine_driver **driver, struct err *err)
