@@ -108,7 +108,7 @@ $(O)/tests/fuzz_%: tests/fuzz/%.c $(archive) $(O)/.flags
 
 # What a person runs -------------------------------------------------------------------------------
 
-.PHONY: setup demo check check-unit check-e2e check-kernel fuzz bench lint format install uninstall clean help
+.PHONY: setup demo check check-unit check-e2e check-kernel fuzz bench lint format install uninstall clean help bench-measure
 
 setup: ## install what is needed (as root: Debian packages and users)
 	@sh deploy/setup
@@ -147,6 +147,9 @@ run-fuzzers: $(fuzzers)
 
 bench: all ## figures, as ratios measured side by side: table and $(O)/bench/main.json
 	@O=$(O) sh tests/bench/main
+
+bench-measure: all ## figures of the measuring itself: table and $(O)/bench/measure.json
+	@O=$(O) sh tests/bench/measure $(MEASURE_ARGS)
 
 lint: ## format, layers, sizes, cppcheck, man pages, scripts
 	@sh tools/lint
