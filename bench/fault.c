@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Anonymous page faults. */
-#include <pthread.h>
-#include <sched.h>
+/* Page faults. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,151 +8,100 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "bench/bench_run.h"
 #include "bench/benchmarks.h"
 #include "bench/counters.h"
+#include "bench/fault_tasks.h"
+#include "bench/memcg_nest.h"
 #include "bench/thp.h"
 
 #define PAGE	   ((size_t)4096)
 #define MPOL_BIND_ 2 /* linux/mempolicy.h, without libnuma */
+/* will-it-scale throws away six samples of a second each before it counts. */
+#define WILL_IT_SCALE                                                             \
+	"threads=cpus mode=processes size=128M seconds=1 warmup=6 folio=inherit " \
+	"place=kernel latency=0 mapping="
 
 static const struct bench_param params[] = {
-	{"threads", BENCH_INT, "cpus", NULL, "threads that fault at the same time"},
-	{"size", BENCH_BYTES, "16M", NULL, "mapping of each thread"},
-	{"rounds", BENCH_INT, "8", NULL, "map, touch, unmap: times per iteration"},
-	{"iterations", BENCH_INT, "6", NULL, "values reported; a warm-up is added"},
+	{"threads", BENCH_INT, "cpus", NULL, "tasks that fault at the same time"},
+	{"mode", BENCH_TEXT, "threads", NULL, "tasks are threads or processes"},
+	{"mapping", BENCH_TEXT, "anon", NULL, "anon, or private or shared of a file"},
+	{"dir", BENCH_TEXT, "/tmp", NULL, "where each task's file is made (and unlinked)"},
+	{"size", BENCH_BYTES, "16M", NULL, "mapping of each task"},
+	{"rounds", BENCH_INT, "8", NULL, "map, touch, let go: times per iteration"},
+	{"seconds", BENCH_SECONDS, "0", "s",
+	 "length of an iteration instead of rounds, without a pause between them; 0 = rounds"},
+	{"iterations", BENCH_INT, "6", NULL, "values reported"},
+	{"warmup", BENCH_INT, "1", NULL, "iterations before them"},
+	{"latency", BENCH_INT, "1", NULL, "iterations afterwards that time every single fault"},
+	{"scaling", BENCH_TEXT, "none", NULL,
+	 "then again with these numbers of tasks (1,2,4); auto = doubled up to threads"},
+	{"touch", BENCH_TEXT, "page", NULL, "write once per page, once per folio, or memset"},
+	{"release", BENCH_TEXT, "munmap", NULL,
+	 "munmap, dontneed (the mapping stays), or exit (each round is a process)"},
 	{"folio", BENCH_TEXT, "none", NULL, "none, inherit, or the only size allowed (16K, 2M)"},
+	{"advise", BENCH_TEXT, "none", NULL, "madvise on each mapping: none, huge, nohuge"},
 	{"max_ptes_none", BENCH_TEXT, "inherit", NULL, "khugepaged/max_ptes_none"},
-	{"touch", BENCH_TEXT, "page", NULL, "write once per page, or once per folio"},
+	{"shrink_underused", BENCH_TEXT, "inherit", NULL, "transparent_hugepage/shrink_underused"},
+	{"memcg_depth", BENCH_INT, "0", NULL, "fresh memory cgroups, one in the other; 0 = as is"},
+	{"place", BENCH_TEXT, "slot", NULL,
+	 "slot: each task's mapping has its place; kernel: where mmap puts it"},
+	{"align", BENCH_BYTES, "2M", NULL, "alignment of slots"},
+	{"offset", BENCH_BYTES, "0", NULL, "of the mapping in its slot"},
 	{"node", BENCH_INT, "-1", NULL, "memory only from this node (-1 = any)"},
-	{"pin", BENCH_INT, "1", NULL, "1 = thread i runs on CPU i"},
-	{"guard", BENCH_INT, "1", NULL, "1 = keep neighbouring mappings from merging"},
+	{"pin", BENCH_INT, "1", NULL, "1 = task i runs on CPU i"},
+	{"guard", BENCH_INT, "1", NULL, "1 = keep mappings of neighbouring slots from merging"},
 	{0},
 };
 
 static const struct bench_metric metrics[] = {
 	{"fault_time", "ns", BENCH_LOWER, true, false, 1,
-	 "thread time per touch, mapping and unmapping included: sum over threads / touches"},
+	 "task time per touch, mapping and letting go included: sum over tasks / touches"},
 	{"throughput", "count/s", BENCH_HIGHER, false, false, 1,
 	 "touches per second of wall clock"},
+	{"per_process_ops", "count/s", BENCH_HIGHER, false, false, 1,
+	 "throughput / processes, with seconds"},
+	{"per_thread_ops", "count/s", BENCH_HIGHER, false, false, 1,
+	 "throughput / threads, with seconds"},
 	{"touch_time", "ns", BENCH_LOWER, false, false, 1,
-	 "thread time per touch, only the touching"},
+	 "task time per touch, only the touching"},
 	{"release_time", "ns", BENCH_LOWER, false, false, 1,
-	 "thread time per touch, only the munmap"},
+	 "task time per touch, only the letting go"},
 	{"user_time", "ns", BENCH_NONE, false, false, 1, "user CPU time per touch"},
 	{"system_time", "ns", BENCH_LOWER, false, false, 1, "system CPU time per touch"},
+	{"faults_per_touch", "ratio", BENCH_NONE, false, false, 0.001,
+	 "minor faults as getrusage counts them / touches"},
+	{"latency_mean", "ns", BENCH_LOWER, false, false, 1, "of single faults, timed one by one"},
+	{"latency_p50", "ns", BENCH_NONE, false, false, 1, "half of them took no longer"},
+	{"latency_p99", "ns", BENCH_NONE, false, false, 1,
+	 "not judged: near the batch sizes of LRU (1/31) and free lists (1/63)"},
+	{"latency_p999", "ns", BENCH_LOWER, false, false, 1, "999 of 1000 took no longer"},
+	{"latency_max", "ns", BENCH_NONE, false, false, 1, "the longest"},
 	{"folio_fallback", "ratio", BENCH_LOWER, false, false, 0.001,
 	 "faults that did not get the folio size asked for"},
+	{"served", "ratio", BENCH_NONE, false, true, 0.001,
+	 "anonymous faults that got a folio of N / all faults (allocations of the whole machine)"},
+	{"vmas", "count", BENCH_NONE, false, false, 1,
+	 "mappings of the first task's address space while all tasks map"},
+	{"throughput", "count/s", BENCH_HIGHER, false, true, 1, "with N tasks"},
+	{"scalability", "ratio", BENCH_HIGHER, false, true, 0.01,
+	 "throughput with N tasks / (N x throughput with one)"},
 	{"warmup_fault_time", "ns", BENCH_NONE, false, false, 1, "fault_time of the warm-up"},
 	{0},
 };
 
 static const struct bench_preset presets[] = {
-	{"guest", "threads=cpus size=8M rounds=2 iterations=25", "small emulated guest"},
-	{"guest-thp", "threads=cpus size=16M rounds=8 iterations=5 folio=2M touch=folio",
+	{"guest", "threads=cpus size=8M rounds=2 iterations=25 latency=0", "small emulated guest"},
+	{"guest-thp", "threads=cpus size=16M rounds=8 iterations=5 folio=2M touch=folio latency=0",
 	 "huge faults in a small guest"},
 	{"s1", "threads=80 size=16M rounds=200 iterations=5 folio=16K max_ptes_none=0 node=0",
 	 "16K folios, all queued for splitting, one lruvec; two-socket machine"},
+	{"page_fault1", WILL_IT_SCALE "anon iterations=5 guard=0",
+	 "will-it-scale's page_fault1_processes (_threads: --mode threads)"},
+	{"page_fault2", WILL_IT_SCALE "private iterations=5 guard=0", "its page_fault2"},
+	{"page_fault3", WILL_IT_SCALE "shared iterations=5 guard=0", "its page_fault3"},
 	{0},
 };
-
-struct job {
-	pthread_barrier_t start, end;
-	size_t size, step;
-	long long rounds, iterations; /* iterations includes the warm-up */
-	bool pin, guard;
-};
-
-struct worker {
-	pthread_t thread;
-	struct job *job;
-	unsigned index;
-	char *slot;
-	uint64_t touch_ns, release_ns; /* being summed */
-	/* Of the last iteration; still while main is between its two barriers. */
-	struct {
-		uint64_t total_ns, touch_ns, release_ns;
-	} last;
-	bool failed;
-};
-
-static void pin_to(unsigned index)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(index % (unsigned)sysconf(_SC_NPROCESSORS_ONLN), &set);
-	/* A smaller cpuset than the online CPUs leaves the thread where the scheduler puts it. */
-	if (sched_setaffinity(0, sizeof(set), &set))
-		sched_yield();
-}
-
-static bool one_round(struct worker *worker)
-{
-	const struct job *job = worker->job;
-	uint64_t t0, t1;
-	char *p = mmap(worker->slot, job->size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-
-	if (p != worker->slot)
-		return false;
-	t0 = clock_mono_ns();
-	for (size_t at = 0; at < job->size; at += job->step)
-		*(volatile char *)(p + at) = 1;
-	t1 = clock_mono_ns();
-	if (munmap(p, job->size))
-		return false;
-	worker->touch_ns += t1 - t0;
-	worker->release_ns += clock_mono_ns() - t1;
-	return true;
-}
-
-static void *work(void *arg)
-{
-	struct worker *worker = arg;
-	struct job *job = worker->job;
-
-	if (job->pin)
-		pin_to(worker->index);
-	for (long long i = 0; i < job->iterations; i++) {
-		uint64_t t0;
-
-		worker->touch_ns = worker->release_ns = 0;
-		pthread_barrier_wait(&job->start);
-		t0 = clock_mono_ns();
-		for (long long round = 0; round < job->rounds && !worker->failed; round++)
-			worker->failed = !one_round(worker);
-		worker->last.total_ns = clock_mono_ns() - t0;
-		worker->last.touch_ns = worker->touch_ns;
-		worker->last.release_ns = worker->release_ns;
-		pthread_barrier_wait(&job->end);
-	}
-	return NULL;
-}
-
-/* Slots of one reservation, each followed by a PROT_NONE hole when guarded. */
-static size_t stride_of(size_t size, bool guard)
-{
-	return (size + PMD_SIZE - 1) / PMD_SIZE * PMD_SIZE + (guard ? PMD_SIZE : 0);
-}
-
-static bool place_slots(struct worker *workers, unsigned n, const struct job *job, struct err *err)
-{
-	size_t stride = stride_of(job->size, job->guard);
-	void *base;
-
-	if (!pages_reserve(stride * n, &base, err))
-		return false;
-	for (unsigned i = 0; i < n; i++)
-		workers[i].slot = (char *)base + stride * i;
-	return true;
-}
-
-/* Between rounds nothing is in a slot. Not before all threads run: their stacks would move in. */
-static void empty_slots(struct worker *workers, unsigned n, const struct job *job)
-{
-	for (unsigned i = 0; i < n; i++)
-		munmap(workers[i].slot, stride_of(job->size, false));
-}
 
 static bool bind_node(long long node, struct err *err)
 {
@@ -170,90 +117,247 @@ static bool bind_node(long long node, struct err *err)
 	return true;
 }
 
-static double timeval_ns(struct timeval now, struct timeval then)
+/* Measuring -------------------------------------------------------------------------------------- */
+
+struct sample {
+	struct fault_sums sums; /* of this iteration alone */
+	double wall_s;
+};
+
+static void subtract(struct fault_sums *a, const struct fault_sums *b)
 {
-	return (double)(now.tv_sec - then.tv_sec) * 1e9 +
-	       (double)(now.tv_usec - then.tv_usec) * 1e3;
+	a->live -= b->live;
+	a->touches -= b->touches;
+	a->total_ns -= b->total_ns;
+	a->touch_ns -= b->touch_ns;
+	a->release_ns -= b->release_ns;
+	a->user_ns -= b->user_ns;
+	a->system_ns -= b->system_ns;
+	a->faults -= b->faults;
 }
 
-static void report(struct bench_run *run, const struct worker *workers, unsigned n,
-		   uint64_t touches, double wall_s, const struct rusage *before)
-{
-	double total = 0, touch = 0, release = 0, ops = (double)touches;
-	struct rusage after;
+struct stretch {
+	struct bench_run *run;
+	struct fault_crew *crew;
+	const struct fault_work *work;
+	unsigned n;
+	double seconds; /* 0 = by rounds */
+	long long warmup, iterations;
+	uint64_t touches; /* without the warm-up, as is wall_s */
+	bool rounds_seen;
+	double wall_s;
+	bool phases; /* instruments are switched at the ends */
+	void (*report)(const struct stretch *stretch, const struct sample *sample, bool warmup);
+};
 
-	getrusage(RUSAGE_SELF, &after);
-	for (unsigned i = 0; i < n; i++) {
-		total += (double)workers[i].last.total_ns;
-		touch += (double)workers[i].last.touch_ns;
-		release += (double)workers[i].last.release_ns;
+/* By rounds all tasks wait for each other after every iteration; by time they go on, and a sample
+ * is what happened between two looks. */
+static bool take_sample(const struct stretch *s, struct sample *sample, struct err *err)
+{
+	struct fault_sums before;
+	double start;
+
+	fault_crew_sums(s->crew, &before);
+	start = clock_mono_s();
+	if (s->seconds > 0) {
+		clock_sleep_s(s->seconds);
+	} else {
+		fault_crew_begin(s->crew, FAULT_ROUNDS);
+		if (!fault_crew_wait(s->crew, err))
+			return false;
 	}
-	bench_value(run, "fault_time", NULL, total / ops);
-	bench_value(run, "throughput", NULL, ops / wall_s);
-	bench_value(run, "touch_time", NULL, touch / ops);
-	bench_value(run, "release_time", NULL, release / ops);
-	bench_value(run, "user_time", NULL, timeval_ns(after.ru_utime, before->ru_utime) / ops);
-	bench_value(run, "system_time", NULL, timeval_ns(after.ru_stime, before->ru_stime) / ops);
+	sample->wall_s = clock_mono_s() - start;
+	fault_crew_sums(s->crew, &sample->sums);
+	subtract(&sample->sums, &before);
+	return true;
 }
 
-static bool iterate(struct bench_run *run, struct job *job, struct worker *workers, unsigned n,
-		    struct err *err)
+static uint64_t touches_of(const struct stretch *s, const struct sample *sample)
 {
-	uint64_t touches = (uint64_t)(job->size / job->step) * (uint64_t)job->rounds * n;
-	double wall_s = 0;
-	bool ok = true;
+	return s->seconds > 0 ? sample->sums.live : sample->sums.touches;
+}
 
-	for (long long i = 0; i < job->iterations; i++) {
-		struct rusage before;
-		double start;
+static bool take_samples(struct stretch *s, struct err *err)
+{
+	for (long long i = 0; i < s->warmup + s->iterations; i++) {
+		struct sample sample;
 
-		if (i == 1)
-			ok = bench_phase(run, true, err);
-		getrusage(RUSAGE_SELF, &before);
-		start = clock_mono_s();
-		pthread_barrier_wait(&job->start);
-		pthread_barrier_wait(&job->end);
-		start = clock_mono_s() - start;
-		if (i) {
-			report(run, workers, n, touches, start, &before);
-			wall_s += start;
+		if (i == s->warmup && s->phases && !bench_phase(s->run, true, err))
+			return false;
+		if (!take_sample(s, &sample, err))
+			return false;
+		s->report(s, &sample, i < s->warmup);
+		if (i < s->warmup)
 			continue;
-		}
-		double total = 0;
-
-		for (unsigned k = 0; k < n; k++)
-			total += (double)workers[k].last.total_ns;
-		bench_value(run, "warmup_fault_time", NULL, total / (double)touches);
+		s->rounds_seen |= sample.sums.touches > 0;
+		s->touches += touches_of(s, &sample);
+		s->wall_s += sample.wall_s;
 	}
-	bench_total(run, touches * (uint64_t)(job->iterations - 1), n, wall_s);
-	return ok && bench_phase(run, false, err);
+	return !s->phases || bench_phase(s->run, false, err);
 }
 
-static bool run_threads(struct bench_run *run, struct job *job, struct worker *workers, unsigned n,
-			struct err *err)
+static bool measure(struct stretch *s, struct err *err)
 {
+	struct err second;
 	bool ok;
 
-	pthread_barrier_init(&job->start, NULL, n + 1);
-	pthread_barrier_init(&job->end, NULL, n + 1);
-	for (unsigned i = 0; i < n; i++) {
-		workers[i].job = job;
-		workers[i].index = i;
-		/* Threads that did start wait at a barrier for ever: only the process can end. */
-		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
-			return err_sys(err, "cannot start thread %u of %u", i + 1, n);
-	}
-	empty_slots(workers, n, job);
-	ok = iterate(run, job, workers, n, err);
-	for (unsigned i = 0; i < n; i++)
-		pthread_join(workers[i].thread, NULL);
-	for (unsigned i = 0; i < n && ok; i++) {
-		if (workers[i].failed)
-			ok = err_set(err, ERR_FAILED, "thread %u: cannot map %zu bytes", i,
-				     job->size);
-	}
-	return ok;
+	if (s->seconds <= 0)
+		return take_samples(s, err);
+	fault_crew_begin(s->crew, FAULT_TIMED);
+	ok = take_samples(s, err);
+	fault_crew_stop(s->crew);
+	return fault_crew_wait(s->crew, ok ? err : &second) && ok;
 }
+
+/* The passes ------------------------------------------------------------------------------------- */
+
+static void report_sample(const struct stretch *s, const struct sample *sample, bool warmup)
+{
+	const struct fault_sums *sums = &sample->sums;
+	double ops = (double)sums->touches, live = (double)touches_of(s, sample) / sample->wall_s;
+
+	if (warmup) {
+		if (sums->touches)
+			bench_value(s->run, "warmup_fault_time", NULL,
+				    (double)sums->total_ns / ops);
+		return;
+	}
+	bench_value(s->run, "throughput", NULL, live);
+	if (s->seconds > 0)
+		bench_value(s->run, s->work->processes ? "per_process_ops" : "per_thread_ops", NULL,
+			    live / s->n);
+	/* A round may last longer than a sample. */
+	if (!sums->touches)
+		return;
+	bench_value(s->run, "fault_time", NULL, (double)sums->total_ns / ops);
+	bench_value(s->run, "touch_time", NULL, (double)sums->touch_ns / ops);
+	bench_value(s->run, "release_time", NULL, (double)sums->release_ns / ops);
+	bench_value(s->run, "user_time", NULL, (double)sums->user_ns / ops);
+	bench_value(s->run, "system_time", NULL, (double)sums->system_ns / ops);
+	bench_value(s->run, "faults_per_touch", NULL, (double)sums->faults / ops);
+}
+
+static void report_latency(struct bench_run *run, const struct histogram *h)
+{
+	bench_value(run, "latency_mean", NULL, histogram_mean(h));
+	bench_value(run, "latency_p50", NULL, histogram_quantile(h, 0.5));
+	bench_value(run, "latency_p99", NULL, histogram_quantile(h, 0.99));
+	bench_value(run, "latency_p999", NULL, histogram_quantile(h, 0.999));
+	bench_value(run, "latency_max", NULL, (double)h->max);
+}
+
+static void no_latency(struct bench_run *run, const char *why)
+{
+	static const char *const names[] = {"latency_mean", "latency_p50", "latency_p99",
+					    "latency_p999", "latency_max"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		bench_missing(run, names[i], NULL, why);
+}
+
+/* A pass of its own: reading the clock around each fault costs about as much as a system call. */
+static bool time_faults(struct bench_run *run, struct fault_crew *crew, struct err *err)
+{
+	AUTO_FREE struct histogram *all = xcalloc(2, sizeof(*all));
+	struct histogram *one = all + 1;
+	uint64_t buckets[HISTOGRAM_LOG2], faults;
+
+	for (long long i = 0; i < bench_int(run, "latency"); i++) {
+		fault_crew_begin(crew, FAULT_LATENCY);
+		if (!fault_crew_wait(crew, err))
+			return false;
+		fault_crew_latency(crew, one, &faults);
+		if (faults * 100 < one->n * 99 || faults * 100 > one->n * 101) {
+			AUTO_FREE char *why =
+				xasprintf("%llu touches timed, but %llu minor faults counted",
+					  (unsigned long long)one->n, (unsigned long long)faults);
+
+			no_latency(run, why);
+			return true;
+		}
+		report_latency(run, one);
+		histogram_merge(all, one);
+	}
+	if (!all->n)
+		return true;
+	histogram_log2(all, buckets);
+	bench_histogram(run, "latency_mean", NULL, buckets, HISTOGRAM_LOG2);
+	return true;
+}
+
+static bool count_maps(struct bench_run *run, struct fault_crew *crew, struct err *err)
+{
+	fault_crew_begin(crew, FAULT_MAPS);
+	if (!fault_crew_wait(crew, err))
+		return false;
+	bench_value(run, "vmas", NULL, (double)fault_crew_maps(crew));
+	return true;
+}
+
+/* Rounds that outlast every sample leave nothing to report but the touches. */
+static void report_absent(const struct stretch *s)
+{
+	static const char *const names[] = {"fault_time", "touch_time",	 "release_time",
+					    "user_time",  "system_time", "faults_per_touch"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !s->rounds_seen; i++)
+		bench_missing(s->run, names[i], NULL, "no round ended: longer --seconds");
+}
+
+static bool run_main(struct stretch *s, struct err *err)
+{
+	CLEANUP(fault_crew_free_ptr) struct fault_crew *crew = NULL;
+
+	if (!fault_crew_start(s->work, s->n, &crew, err))
+		return false;
+	s->crew = crew;
+	if (!measure(s, err))
+		return false;
+	report_absent(s);
+	bench_total(s->run, s->touches, s->n, s->wall_s);
+	return count_maps(s->run, crew, err) && time_faults(s->run, crew, err);
+}
+
+static void report_scaling(const struct stretch *s, const struct sample *sample, bool warmup)
+{
+	AUTO_FREE char *suffix = xasprintf("%u", s->n);
+
+	if (!warmup)
+		bench_value(s->run, "throughput", suffix,
+			    (double)touches_of(s, sample) / sample->wall_s);
+}
+
+static bool run_scaling(const struct stretch *as, const char *list, struct err *err)
+{
+	AUTO_STRS counts = STRS_INIT;
+	double one = 0;
+
+	if (!strcmp(list, "none"))
+		return true;
+	strs_split(&counts, list, ",");
+	for (size_t i = 0; i < counts.n; i++) {
+		CLEANUP(fault_crew_free_ptr) struct fault_crew *crew = NULL;
+		struct stretch s = *as;
+
+		s.n = (unsigned)strtoul(counts.v[i], NULL, 10);
+		s.touches = 0;
+		s.wall_s = 0;
+		s.phases = false;
+		s.report = report_scaling;
+		if (!fault_crew_start(s.work, s.n, &crew, err))
+			return false;
+		s.crew = crew;
+		if (!measure(&s, err))
+			return false;
+		if (s.n == 1)
+			one = (double)s.touches / s.wall_s;
+		bench_value(s.run, "scalability", counts.v[i],
+			    (double)s.touches / s.wall_s / (s.n * one));
+	}
+	return true;
+}
+
+/* What the kernel served ------------------------------------------------------------------------- */
 
 static void report_fallback(struct bench_run *run, const char *folio, const struct counters *before,
 			    const struct counters *after)
@@ -276,69 +380,251 @@ static void report_fallback(struct bench_run *run, const char *folio, const stru
 		bench_value(run, "folio_fallback", NULL, (double)fallback / (double)(n + fallback));
 }
 
-static bool step_of(const struct bench_run *run, size_t *step, struct err *err)
+/* The size in "mthp.16k.anon_fault_alloc" ("16k"), or NULL; the caller frees it. Without
+ * statistics per size there is one. */
+static char *served_size(const char *name, bool per_size)
 {
-	const char *touch = bench_text(run, "touch");
-	long long bytes;
+	static const char prefix[] = "mthp.", suffix[] = ".anon_fault_alloc";
+	size_t n = strlen(name);
 
-	if (!strcmp(touch, "page")) {
-		*step = PAGE;
-		return true;
+	if (!per_size)
+		return !strcmp(name, "thp_fault_alloc") ? xstrdup("2048k") : NULL;
+	if (!str_starts(name, prefix) || !str_ends(name, suffix))
+		return NULL;
+	return xstrndup(name + strlen(prefix), n - strlen(prefix) - strlen(suffix));
+}
+
+static void report_served(struct bench_run *run, const struct counters *before,
+			  const struct counters *after, uint64_t faults)
+{
+	bool per_size = counters_get(after, "mthp.2048k.anon_fault_alloc");
+	double base = 1;
+
+	for (size_t i = 0; i < after->n && faults; i++) {
+		AUTO_FREE char *size = served_size(after->v[i].name, per_size);
+		int64_t n;
+
+		if (!size || !counters_delta(before, after, after->v[i].name, &n) || n <= 0)
+			continue;
+		bench_value(run, "served", size, (double)n / (double)faults);
+		base -= (double)n / (double)faults;
 	}
-	if (strcmp(touch, "folio") != 0)
-		return err_set(err, ERR_USAGE, "touch \"%s\" should be page or folio", touch);
-	if (!str_to_bytes(bench_text(run, "folio"), &bytes))
-		return err_set(err, ERR_USAGE, "touch folio needs a size in folio, such as 16K");
-	*step = (size_t)bytes;
+	bench_value(run, "served", "4k", base > 0 ? base : 0);
+}
+
+/* Parameters ------------------------------------------------------------------------------------- */
+
+/* The place of the parameter's text among words (ended by NULL). */
+static bool choose(const struct bench_run *run, const char *param, const char *const *words,
+		   int *out, struct err *err)
+{
+	const char *text = bench_text(run, param);
+	AUTO_STR all = str_new();
+
+	for (int i = 0; words[i]; i++) {
+		if (!strcmp(text, words[i])) {
+			*out = i;
+			return true;
+		}
+		str_addf(&all, "%s%s", !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
+	}
+	return err_set(err, ERR_USAGE, "--%s \"%s\" should be %s", param, text, all.s);
+}
+
+static bool choose_words(const struct bench_run *run, struct fault_work *work, struct err *err)
+{
+	static const char *const mappings[] = {"anon", "private", "shared", NULL};
+	static const char *const releases[] = {"munmap", "dontneed", "exit", NULL};
+	static const char *const modes[] = {"threads", "processes", NULL};
+	static const char *const places[] = {"kernel", "slot", NULL};
+	static const char *const advices[] = {"none", "huge", "nohuge", NULL};
+	static const int advice[] = {-1, MADV_HUGEPAGE, MADV_NOHUGEPAGE};
+	int mapping, release, mode, place, advise;
+
+	if (!choose(run, "mapping", mappings, &mapping, err) ||
+	    !choose(run, "release", releases, &release, err) ||
+	    !choose(run, "mode", modes, &mode, err) || !choose(run, "place", places, &place, err) ||
+	    !choose(run, "advise", advices, &advise, err))
+		return false;
+	work->mapping = (enum fault_mapping)mapping;
+	work->release = (enum fault_release)release;
+	work->processes = mode == 1;
+	work->slots = place == 1;
+	work->advice = advice[advise];
+	if (work->release == FAULT_EXIT && !work->processes)
+		return err_set(err, ERR_USAGE, "--release exit needs --mode processes");
 	return true;
 }
 
-static bool check(const struct bench_run *run, struct err *err)
+static bool choose_steps(const struct bench_run *run, struct fault_work *work, struct err *err)
 {
-	if (bench_int(run, "threads") < 1 || bench_int(run, "threads") > 4096)
-		return err_set(err, ERR_USAGE, "threads should be 1 to 4096");
-	if (bench_int(run, "rounds") < 1 || bench_int(run, "iterations") < 1)
-		return err_set(err, ERR_USAGE, "rounds and iterations should be at least 1");
-	if (bench_int(run, "size") < (long long)PAGE || bench_int(run, "size") % (long long)PAGE)
-		return err_set(err, ERR_USAGE, "size should be a multiple of 4K");
+	static const char *const words[] = {"page", "folio", "memset", NULL};
+	const size_t steps[] = {PAGE, 0, 0};
+	long long folio = 0;
+	bool sized = str_to_bytes(bench_text(run, "folio"), &folio);
+	int touch;
+
+	if (!choose(run, "touch", words, &touch, err))
+		return false;
+	if (touch == 1 && !sized)
+		return err_set(err, ERR_USAGE,
+			       "--touch folio needs a size in --folio, such as 16K");
+	work->fault_step = sized && work->mapping == FAULT_ANON ? (size_t)folio : PAGE;
+	work->step = touch == 1 ? (size_t)folio : steps[touch];
+	if (sized && folio < (long long)PAGE)
+		return err_set(err, ERR_USAGE, "--folio %s should be at least 8K",
+			       bench_text(run, "folio"));
 	return true;
+}
+
+struct range {
+	const char *param;
+	long long least, most, multiple;
+};
+
+static bool check_ranges(const struct bench_run *run, struct err *err)
+{
+	static const struct range ranges[] = {
+		{"threads", 1, 4096, 1},
+		{"rounds", 1, 1000000000, 1},
+		{"iterations", 1, 1000000, 1},
+		{"warmup", 0, 1000000, 1},
+		{"latency", 0, 1000000, 1},
+		{"size", PAGE, 1LL << 46, PAGE},
+		{"offset", 0, 1LL << 46, PAGE},
+		{"align", PAGE, 1LL << 40, PAGE},
+		{"memcg_depth", 0, 32, 1},
+		{"pin", 0, 1, 1},
+		{"guard", 0, 1, 1},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
+		const struct range *r = &ranges[i];
+		long long value = bench_int(run, r->param);
+
+		if (value < r->least || value > r->most)
+			return err_set(err, ERR_USAGE, "--%s %s should be %lld to %lld", r->param,
+				       bench_text(run, r->param), r->least, r->most);
+		if (value % r->multiple)
+			return err_set(err, ERR_USAGE, "--%s %s should be a multiple of 4K",
+				       r->param, bench_text(run, r->param));
+	}
+	if (bench_float(run, "seconds") < 0 || bench_float(run, "seconds") > 86400)
+		return err_set(err, ERR_USAGE, "--seconds %s should be 0 to 1d",
+			       bench_text(run, "seconds"));
+	return true;
+}
+
+static bool check(const struct bench_run *run, struct fault_work *work, struct err *err)
+{
+	if (!check_ranges(run, err) || !choose_words(run, work, err) ||
+	    !choose_steps(run, work, err))
+		return false;
+	work->dir = bench_text(run, "dir");
+	work->size = (size_t)bench_int(run, "size");
+	work->rounds = bench_int(run, "rounds");
+	work->pin = bench_int(run, "pin") == 1;
+	work->guard = bench_int(run, "guard") == 1;
+	work->align = (size_t)bench_int(run, "align");
+	work->offset = (size_t)bench_int(run, "offset");
+	if (work->size < work->step || work->size < work->fault_step)
+		return err_set(err, ERR_USAGE, "--size %s should be at least one folio",
+			       bench_text(run, "size"));
+	if (work->align & (work->align - 1))
+		return err_set(err, ERR_USAGE, "--align %s should be a power of two",
+			       bench_text(run, "align"));
+	return true;
+}
+
+/* "auto" becomes a list; a list begins with 1, which all others are compared with. */
+static bool settle(struct bench_run *run, struct err *err)
+{
+	const char *list = bench_text(run, "scaling");
+	long long threads = bench_int(run, "threads");
+	AUTO_STRS counts = STRS_INIT;
+	AUTO_STR text = str_new();
+
+	if (!strcmp(list, "none"))
+		return true;
+	str_add(&text, "1");
+	for (long long n = 2; n < threads && !strcmp(list, "auto"); n *= 2)
+		str_addf(&text, ",%lld", n);
+	if (!strcmp(list, "auto") && threads > 1)
+		str_addf(&text, ",%lld", threads);
+	if (strcmp(list, "auto") != 0)
+		strs_split(&counts, list, ",");
+	for (size_t i = 0; i < counts.n; i++) {
+		long long n;
+
+		if (!str_to_i64(counts.v[i], &n) || n < 1 || n > 4096)
+			return err_set(err, ERR_USAGE,
+				       "--scaling \"%s\" should be none, auto or numbers of tasks "
+				       "such as 1,2,4",
+				       list);
+		if (n > 1)
+			str_addf(&text, ",%lld", n);
+	}
+	return bench_run_set(run, "scaling", text.s, err);
+}
+
+static bool set_knobs(const struct bench_run *run, struct knobs *knobs, struct err *err)
+{
+	const char *shrink = bench_text(run, "shrink_underused");
+
+	return bind_node(bench_int(run, "node"), err) &&
+	       thp_max_ptes_none(knobs, bench_text(run, "max_ptes_none"), err) &&
+	       (!strcmp(shrink, "inherit") ||
+		knob_set(knobs, THP_DIR "/shrink_underused", shrink, err)) &&
+	       thp_allow_only(knobs, bench_text(run, "folio"), err);
+}
+
+static uint64_t faults_so_far(void)
+{
+	struct rusage own, children;
+
+	getrusage(RUSAGE_SELF, &own);
+	getrusage(RUSAGE_CHILDREN, &children);
+	return (uint64_t)own.ru_minflt + (uint64_t)children.ru_minflt;
 }
 
 static bool fault(struct bench_run *run, struct err *err)
 {
 	AUTO_KNOBS knobs = KNOBS_INIT;
+	AUTO_MEMCG_NEST nest = MEMCG_NEST_INIT;
 	AUTO_COUNTERS before = COUNTERS_INIT;
 	AUTO_COUNTERS after = COUNTERS_INIT;
-	AUTO_FREE struct worker *workers = NULL;
-	struct job job = {.rounds = bench_int(run, "rounds"),
-			  .iterations = bench_int(run, "iterations") + 1,
-			  .pin = bench_int(run, "pin") != 0,
-			  .guard = bench_int(run, "guard") != 0};
-	unsigned n;
+	struct fault_work work = {0};
+	struct stretch stretch = {.run = run,
+				  .work = &work,
+				  .n = (unsigned)bench_int(run, "threads"),
+				  .seconds = bench_float(run, "seconds"),
+				  .warmup = bench_int(run, "warmup"),
+				  .iterations = bench_int(run, "iterations"),
+				  .phases = true,
+				  .report = report_sample};
+	uint64_t faults;
 
-	if (!check(run, err) || !step_of(run, &job.step, err) ||
-	    !bind_node(bench_int(run, "node"), err) ||
-	    !thp_max_ptes_none(&knobs, bench_text(run, "max_ptes_none"), err) ||
-	    !thp_allow_only(&knobs, bench_text(run, "folio"), err))
+	if (!check(run, &work, err) || !set_knobs(run, &knobs, err) ||
+	    !memcg_nest_enter(&nest, bench_int(run, "memcg_depth"), err) ||
+	    !counters_read(&before, err))
 		return false;
-	job.size = (size_t)bench_int(run, "size");
-	if (job.size < job.step)
-		return err_set(err, ERR_USAGE, "size should be at least one folio");
-	n = (unsigned)bench_int(run, "threads");
-	workers = xcalloc(n, sizeof(*workers));
-	if (!place_slots(workers, n, &job, err) || !counters_read(&before, err) ||
-	    !run_threads(run, &job, workers, n, err) || !counters_read(&after, err))
+	faults = faults_so_far();
+	if (!run_main(&stretch, err) || !counters_read(&after, err))
 		return false;
-	report_fallback(run, bench_text(run, "folio"), &before, &after);
-	return true;
+	if (work.mapping == FAULT_ANON) {
+		report_fallback(run, bench_text(run, "folio"), &before, &after);
+		report_served(run, &before, &after, faults_so_far() - faults);
+	}
+	return run_scaling(&stretch, bench_text(run, "scaling"), err);
 }
 
 const struct bench bench_fault = {
 	.name = "fault",
 	.version = 1,
-	.about = "threads map, touch and unmap anonymous memory of their own at the same time",
+	.about = "tasks map, touch and let go of memory of their own at the same time",
 	.params = params,
 	.metrics = metrics,
 	.presets = presets,
+	.settle = settle,
 	.run = fault,
 };

@@ -14,6 +14,7 @@
 #include "base/fs.h"
 #include "bench/bench_run.h"
 #include "bench/benchmarks.h"
+#include "bench/histogram.h"
 
 static const char *text_of(const json_t *params, const char *key)
 {
@@ -134,21 +135,59 @@ static void run_to_lines(struct bench_run *run, struct strs *lines)
 	strs_split(lines, text.s, "\n");
 }
 
+/* The settings are "NAME=VALUE" words. */
+static void run_with(const struct bench *bench, const char *settings, struct strs *lines)
+{
+	CLEANUP(bench_run_free_ptr) struct bench_run *run = bench_run_new(bench, BENCH_JSON);
+	AUTO_STRS words = STRS_INIT;
+	struct err err;
+
+	strs_split(&words, settings, " ");
+	for (size_t i = 0; i < words.n; i++) {
+		char *value = strchr(words.v[i], '=');
+
+		assert_non_null(value);
+		*value++ = '\0';
+		if (!bench_run_set(run, words.v[i], value, &err))
+			fail_msg("%s", err.msg);
+	}
+	run_to_lines(run, lines);
+}
+
+/* The line of that type and name; a new reference, NULL when there is none. */
+static json_t *line_of(const struct strs *lines, const char *type, const char *name)
+{
+	for (size_t i = 0; i < lines->n; i++) {
+		AUTO_JSON *line = NULL;
+		struct err err;
+
+		assert_true(js_parse(lines->v[i], strlen(lines->v[i]), &line, &err));
+		if (!strcmp(js_str_or(line, "type", ""), type) &&
+		    !strcmp(js_str_or(line, "name", ""), name))
+			return TAKE(line);
+	}
+	return NULL;
+}
+
+/* The i-th value of a metric that must be there. */
+static double value_of(const struct strs *lines, const char *metric, size_t i)
+{
+	AUTO_JSON *line = line_of(lines, "metric", metric);
+
+	if (!line)
+		fail_msg("no metric %s", metric);
+	return json_real_value(json_array_get(json_object_get(line, "values"), i));
+}
+
 static void fault_runs_here(void **state)
 {
-	CLEANUP(bench_run_free_ptr) struct bench_run *run = bench_run_new(&bench_fault, BENCH_JSON);
 	AUTO_STRS lines = STRS_INIT;
 	bool seen_fault_time = false, seen_done = false;
 	struct err err;
 
 	(void)state;
 	/* inherit: works for everybody, on any kernel */
-	assert_true(bench_run_set(run, "folio", "inherit", &err));
-	assert_true(bench_run_set(run, "threads", "2", &err));
-	assert_true(bench_run_set(run, "size", "256K", &err));
-	assert_true(bench_run_set(run, "rounds", "3", &err));
-	assert_true(bench_run_set(run, "iterations", "4", &err));
-	run_to_lines(run, &lines);
+	run_with(&bench_fault, "folio=inherit threads=2 size=256K rounds=3 iterations=4", &lines);
 	for (size_t i = 0; i < lines.n; i++) {
 		AUTO_JSON *line = NULL;
 		const char *type, *name;
@@ -177,15 +216,121 @@ static void fault_runs_here(void **state)
 	assert_true(seen_done);
 }
 
+/* A slot of small pages: what is advised against is never served by larger folios. */
+#define SMALL "folio=inherit advise=nohuge threads=2 size=1M rounds=2 iterations=1 latency=1 "
+
+static void every_fault_is_counted(void **state)
+{
+	static const char *const variants[] = {
+		"mode=threads",
+		"mode=processes",
+		"mode=processes release=exit",
+		"mode=threads release=dontneed",
+		"mode=processes mapping=private",
+		"mode=threads mapping=shared",
+		"place=kernel guard=0",
+		"offset=64K align=4M",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(variants); i++) {
+		AUTO_STRS lines = STRS_INIT;
+		AUTO_FREE char *settings = xasprintf(SMALL "%s", variants[i]);
+		AUTO_JSON *histogram = NULL;
+		int64_t timed = 0;
+		size_t k;
+		json_t *n;
+
+		run_with(&bench_fault, settings, &lines);
+		/* Touches, and what a task and its owner fault besides. */
+		assert_true(value_of(&lines, "faults_per_touch", 0) > 0.99);
+		assert_true(value_of(&lines, "faults_per_touch", 0) < 1.2);
+		histogram = line_of(&lines, "histogram", "latency_mean");
+		assert_non_null(histogram);
+		json_array_foreach(json_object_get(histogram, "buckets"), k, n)
+		{
+			timed += json_integer_value(n);
+		}
+		assert_int_equal(timed, 2 * 2 * 256);
+		assert_true(value_of(&lines, "latency_p50", 0) <=
+			    value_of(&lines, "latency_p999", 0));
+		assert_true(value_of(&lines, "latency_p999", 0) <=
+			    value_of(&lines, "latency_max", 0));
+		assert_true(value_of(&lines, "vmas", 0) > 2);
+	}
+}
+
+/* 512 touches of which only the first faults cannot be a latency distribution of faults. */
+static void latency_of_other_things_is_missing(void **state)
+{
+	AUTO_STRS lines = STRS_INIT;
+	AUTO_JSON *missing = NULL;
+
+	(void)state;
+	/* Without knowing of huge pages every touch is timed. */
+	run_with(&bench_fault,
+		 "folio=inherit advise=huge size=4M threads=1 rounds=1 iterations=1 latency=1",
+		 &lines);
+	if (value_of(&lines, "faults_per_touch", 0) > 0.5)
+		return; /* no huge page was free, or this kernel has none */
+	missing = line_of(&lines, "missing", "latency_mean");
+	assert_non_null(missing);
+	assert_non_null(strstr(js_str_or(missing, "reason", ""), "minor faults"));
+}
+
+static void fault_by_time_counts_per_task(void **state)
+{
+	AUTO_STRS lines = STRS_INIT;
+	AUTO_JSON *done = NULL;
+
+	(void)state;
+	run_with(&bench_fault,
+		 "folio=inherit mode=processes threads=2 size=64K seconds=50ms warmup=1 "
+		 "iterations=3 "
+		 "scaling=auto latency=0",
+		 &lines);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(value_of(&lines, "per_process_ops", i) * 2 /
+				    value_of(&lines, "throughput", i) >
+			    0.999);
+	assert_true(value_of(&lines, "scalability-1", 0) == 1.0);
+	assert_true(value_of(&lines, "scalability-2", 0) > 0);
+	done = line_of(&lines, "done", "");
+	assert_non_null(done);
+	assert_true(js_i64_or(done, "operations", 0) > 0);
+}
+
+static void quantiles_of_a_histogram(void **state)
+{
+	AUTO_FREE struct histogram *h = xcalloc(1, sizeof(*h));
+	uint64_t log2_buckets[HISTOGRAM_LOG2];
+
+	(void)state;
+	assert_true(histogram_quantile(h, 0.5) == 0);
+	for (uint64_t v = 1; v <= 1000; v++)
+		histogram_add(h, v);
+	assert_true(histogram_mean(h) == 500.5);
+	assert_true(histogram_quantile(h, 0.5) > 484 && histogram_quantile(h, 0.5) < 516);
+	assert_true(histogram_quantile(h, 0.999) > 967 && histogram_quantile(h, 0.999) <= 1000);
+	assert_true(histogram_quantile(h, 0) == 1);
+	histogram_add(h, UINT64_MAX);
+	assert_true(h->max == UINT64_MAX);
+	assert_true(histogram_quantile(h, 1) > 0.96 * (double)UINT64_MAX);
+	histogram_log2(h, log2_buckets);
+	assert_int_equal(log2_buckets[0], 1);
+	assert_int_equal(log2_buckets[4], 16);
+	assert_int_equal(log2_buckets[9], 1000 - 511);
+	assert_int_equal(log2_buckets[63], 1);
+}
+
 static void fault_refuses_nonsense(void **state)
 {
 	static const struct {
 		const char *key, *value;
-	} cases[] = {{"threads", "0"},
-		     {"size", "1000"},
-		     {"iterations", "0"},
-		     {"touch", "harder"},
-		     {"folio", "soft"}};
+	} cases[] = {{"threads", "0"},	   {"size", "1000"},	  {"iterations", "0"},
+		     {"touch", "harder"},  {"folio", "soft"},	  {"mode", "fibres"},
+		     {"mapping", "paper"}, {"release", "exit"},	  {"align", "12K"},
+		     {"offset", "1"},	   {"scaling", "1,many"}, {"guard", "2"}};
 	struct err err;
 
 	(void)state;
@@ -208,6 +353,10 @@ int main(void)
 		cmocka_unit_test(number_instead_of_text),
 		cmocka_unit_test(tables_keep_the_protocol),
 		cmocka_unit_test(fault_runs_here),
+		cmocka_unit_test(every_fault_is_counted),
+		cmocka_unit_test(latency_of_other_things_is_missing),
+		cmocka_unit_test(fault_by_time_counts_per_task),
+		cmocka_unit_test(quantiles_of_a_histogram),
 		cmocka_unit_test(fault_refuses_nonsense),
 	};
 
