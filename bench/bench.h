@@ -5,7 +5,7 @@
 /*
  * The contract of a benchmark: one file bench/NAME.c that exports `const struct bench bench_NAME`
  * (and stands in the table of bench/benchmarks.c). The tables below are its documentation, its
- * command line, and what the database learns about its metrics.
+ * command line, and what the database learns about its metrics. docs/benchmark.md shows how.
  */
 
 #include "base/str.h"
@@ -31,6 +31,9 @@ struct bench_param {
 	const char *fallback; /* "cpus" in a BENCH_INT is the number of online CPUs */
 	const char *unit;     /* for a person; NULL = none */
 	const char *help;
+	long long least, most; /* of numbers; both 0 = any */
+	long long multiple;    /* of; 0 = any */
+	const char *choices;   /* of BENCH_TEXT: "page|folio|memset"; NULL = any text */
 };
 
 /* A metric may be reported as NAME or, when family is set, as NAME-SUFFIX. */
@@ -71,6 +74,8 @@ struct bench {
 const char *bench_text(const struct bench_run *run, const char *param);
 long long bench_int(const struct bench_run *run, const char *param); /* also bytes */
 double bench_float(const struct bench_run *run, const char *param);  /* also seconds */
+/* Which of its choices, from 0. */
+int bench_choice(const struct bench_run *run, const char *param);
 
 /* What run() reports ---------------------------------------------------------------------------- */
 

@@ -6,7 +6,8 @@
 bench_sources := $(filter-out bench/main.c,$(filter-out %.bpf.c,$(wildcard bench/*.c)))
 # Base without third parties other than jansson.
 bench_base := base/clock.c base/err.c base/fs.c base/hash.c base/js.c base/mem.c base/opt.c base/str.c
-bench_names := compaction fault khugepaged lockwatch
+# A benchmark's program has the name of its file.
+bench_names := $(patsubst bench/%.c,%,$(shell grep -l '^const struct bench bench_' bench/*.c)) lockwatch
 bench_programs := $(O)/bench/mmperf-agent $(addprefix $(O)/bench/,$(bench_names))
 bench_test_archive := $(O)/libbench.a
 

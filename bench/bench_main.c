@@ -47,8 +47,9 @@ static void help(const struct bench *bench, const struct opt *opts)
 	printf("%s (version %d): %s\n\nParameters, --NAME VALUE:\n", bench->name, bench->version,
 	       bench->about);
 	for (const struct bench_param *p = bench->params; p->name; p++, common++)
-		printf("  --%-16s %s%s%s [%s]\n", p->name, p->help, p->unit ? ", in " : "",
-		       p->unit ? p->unit : "", p->fallback);
+		printf("  --%-16s %s%s%s%s%s [%s]\n", p->name, p->help, p->unit ? ", in " : "",
+		       p->unit ? p->unit : "", p->choices ? ": " : "", p->choices ? p->choices : "",
+		       p->fallback);
 	printf("\nOptions:\n");
 	opt_help(common, stdout);
 	if (bench->presets)

@@ -124,6 +124,56 @@ static const char *const type_words[] = {
 	[BENCH_TEXT] = "text",
 };
 
+/* The place of text in "one|two|three"; -1 when it is none of them. */
+static int place_in(const char *choices, const char *text)
+{
+	AUTO_STRS words = STRS_INIT;
+
+	strs_split(&words, choices, "|");
+	for (size_t i = 0; i < words.n; i++) {
+		if (!strcmp(words.v[i], text))
+			return (int)i;
+	}
+	return -1;
+}
+
+static bool number_of(enum bench_type type, const char *text, double *out)
+{
+	long long whole = 0;
+
+	if (type == BENCH_SECONDS || type == BENCH_FLOAT)
+		return str_to_f64(text, out);
+	if (type == BENCH_TEXT || (!str_to_bytes(text, &whole) && !str_to_i64(text, &whole)))
+		return false;
+	*out = (double)whole;
+	return true;
+}
+
+static bool allowed(const struct bench_param *param, const char *text, struct err *err)
+{
+	bool bytes = param->type == BENCH_BYTES;
+	AUTO_FREE char *least = bytes ? bytes_text(param->least) : xasprintf("%lld", param->least);
+	AUTO_FREE char *most = bytes ? bytes_text(param->most) : xasprintf("%lld", param->most);
+	double value = 0;
+
+	if (param->choices && place_in(param->choices, text) < 0)
+		return err_set(err, ERR_USAGE, "--%s: \"%s\" is none of %s", param->name, text,
+			       param->choices);
+	if (!number_of(param->type, text, &value))
+		return true;
+	if ((param->least || param->most) &&
+	    (value < (double)param->least || value > (double)param->most))
+		return err_set(err, ERR_USAGE, "--%s: %s should be %s to %s", param->name, text,
+			       least, most);
+	if (param->multiple && (long long)value % param->multiple) {
+		AUTO_FREE char *multiple = bytes_text(param->multiple);
+
+		return err_set(err, ERR_USAGE, "--%s: %s should be a multiple of %s", param->name,
+			       text, multiple);
+	}
+	return true;
+}
+
 bool bench_run_set(struct bench_run *run, const char *param, const char *text, struct err *err)
 {
 	ptrdiff_t i = find_param(run, param);
@@ -136,6 +186,10 @@ bool bench_run_set(struct bench_run *run, const char *param, const char *text, s
 	if (!value)
 		return err_set(err, ERR_USAGE, "--%s: \"%s\" is not %s", param, text,
 			       type_words[run->bench->params[i].type]);
+	if (!allowed(&run->bench->params[i], value, err)) {
+		free(value);
+		return false;
+	}
 	free(run->params[i]);
 	run->params[i] = value;
 	return true;
@@ -228,6 +282,16 @@ double bench_float(const struct bench_run *run, const char *param)
 	if (!str_to_f64(bench_text(run, param), &value))
 		abort();
 	return value;
+}
+
+int bench_choice(const struct bench_run *run, const char *param)
+{
+	const char *text = bench_text(run, param);
+	const char *choices = run->bench->params[find_param(run, param)].choices;
+
+	if (!choices)
+		abort();
+	return place_in(choices, text);
 }
 
 static const struct bench_metric *find_metric(const struct bench_run *run, const char *name,
@@ -469,6 +533,11 @@ static json_t *describe_params(const struct bench *bench)
 		js_set_str(entry, "default", p->fallback);
 		js_set_str(entry, "unit", p->unit);
 		js_set_str(entry, "help", p->help);
+		js_set_str(entry, "choices", p->choices);
+		if (p->least || p->most) {
+			js_set_i64(entry, "least", p->least);
+			js_set_i64(entry, "most", p->most);
+		}
 		json_array_append_new(list, entry);
 	}
 	return list;

@@ -17,7 +17,7 @@ struct bench_run *bench_run_new(const struct bench *bench, enum bench_mode mode)
 void bench_run_free(struct bench_run *run);
 void bench_run_free_ptr(struct bench_run **run);
 
-/* Checks the text against the parameter's type and stores it in canonical form ("16M"). */
+/* Checks the text against the parameter's type, limits and choices, and stores it in canonical form ("16M"). */
 bool bench_run_set(struct bench_run *run, const char *param, const char *text,
 		   struct err *err) _must_check;
 /* Sets what the preset names, before single parameters are set over it. */

@@ -5,9 +5,8 @@
 #include <string.h>
 
 static const struct bench *const benchmarks[] = {
-	&bench_compaction,
-	&bench_fault,
-	&bench_khugepaged,
+	&bench_compaction, &bench_fault,  &bench_fork,	  &bench_khugepaged,
+	&bench_mremap,	   &bench_munmap, &bench_reclaim,
 };
 
 const struct bench *benchmark_at(size_t i)

@@ -8,7 +8,11 @@
 
 extern const struct bench bench_compaction;
 extern const struct bench bench_fault;
+extern const struct bench bench_fork;
 extern const struct bench bench_khugepaged;
+extern const struct bench bench_mremap;
+extern const struct bench bench_munmap;
+extern const struct bench bench_reclaim;
 
 /* NULL when there is none of that name. */
 const struct bench *benchmark_find(const char *name);

@@ -31,16 +31,23 @@
 
 static const struct bench_param params[] = {
 	{"threads", BENCH_TEXT, "auto", NULL,
-	 "numbers of threads, one after the other (1,3,5); auto = odd numbers to 4 x CPUs"},
+	 "numbers of threads, one after the other (1,3,5); auto = odd numbers to 4 x CPUs",
+	 .choices = NULL},
 	{"memory", BENCH_TEXT, "all", NULL,
-	 "free memory to leave for the test; the rest becomes hugetlb ballast; or all"},
-	{"size", BENCH_TEXT, "auto", NULL, "memory to fragment; auto = 80 % of memory"},
+	 "free memory to leave for the test; the rest becomes hugetlb ballast; or all",
+	 .choices = NULL},
+	{"size", BENCH_TEXT, "auto", NULL, "memory to fragment; auto = 80 % of memory",
+	 .choices = NULL},
 	{"file", BENCH_TEXT, "auto", NULL,
 	 "file whose pages fill the holes (made when absent), on a disk; auto = " DATA_FILE
-	 " when " DATA_DIR " is mounted; none = holes stay free"},
-	{"first", BENCH_TEXT, "huge", NULL, "what is fragmented: huge pages or base pages"},
-	{"madvise", BENCH_INT, "1", NULL, "1 = MADV_HUGEPAGE on the faulted regions"},
-	{"iterations", BENCH_INT, "1", NULL, "values reported per number of threads"},
+	 " when " DATA_DIR " is mounted; none = holes stay free",
+	 .choices = NULL},
+	{"first", BENCH_TEXT, "huge", NULL, "what is fragmented: huge pages or base pages",
+	 .choices = "huge|base"},
+	{"madvise", BENCH_INT, "1", NULL, "1 = MADV_HUGEPAGE on the faulted regions", .least = 0,
+	 .most = 1},
+	{"iterations", BENCH_INT, "1", NULL, "values reported per number of threads", .least = 1,
+	 .most = 100000},
 	{0},
 };
 
@@ -84,15 +91,10 @@ struct worker {
 
 static bool map_anon(size_t size, bool advise, char **out, struct err *err)
 {
-	void *p;
-
-	if (!pages_reserve(size, &p, err))
+	if (!pages_map(size, out, err))
 		return false;
-	if (mprotect(p, size, PROT_READ | PROT_WRITE))
-		return err_sys(err, "cannot map %zu bytes", size);
 	/* Advice that a kernel without huge pages refuses changes nothing there. */
-	(void)madvise(p, size, advise ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-	*out = p;
+	(void)madvise(*out, size, advise ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	return true;
 }
 
@@ -427,12 +429,10 @@ static bool set_ballast(struct bench_run *run, struct knobs *knobs, struct err *
 static bool prepare(struct bench_run *run, struct step *step, size_t size, struct knobs *knobs,
 		    struct err *err)
 {
-	const char *first = bench_text(run, "first"), *file = bench_text(run, "file");
+	const char *file = bench_text(run, "file");
 	AUTO_FREE char *maps = xasprintf("%zu", size / PMD_SIZE * 4);
 
-	if (strcmp(first, "huge") != 0 && strcmp(first, "base") != 0)
-		return err_set(err, ERR_USAGE, "first \"%s\" should be huge or base", first);
-	step->first_huge = !strcmp(first, "huge");
+	step->first_huge = !bench_choice(run, "first");
 	step->advise = bench_int(run, "madvise") != 0;
 	if (!thp_pmd_by_madvise(knobs, err) ||
 	    !knob_set(knobs, THP_DIR "/khugepaged/scan_sleep_millisecs", "3600000", err))

@@ -15,7 +15,7 @@
 #include "bench/memcg_nest.h"
 #include "bench/thp.h"
 
-#define PAGE	   ((size_t)4096)
+#define PAGE	   4096
 #define MPOL_BIND_ 2 /* linux/mempolicy.h, without libnuma */
 /* will-it-scale throws away six samples of a second each before it counts. */
 #define WILL_IT_SCALE                                                             \
@@ -23,34 +23,52 @@
 	"place=kernel latency=0 mapping="
 
 static const struct bench_param params[] = {
-	{"threads", BENCH_INT, "cpus", NULL, "tasks that fault at the same time"},
-	{"mode", BENCH_TEXT, "threads", NULL, "tasks are threads or processes"},
-	{"mapping", BENCH_TEXT, "anon", NULL, "anon, or private or shared of a file"},
-	{"dir", BENCH_TEXT, "/tmp", NULL, "where each task's file is made (and unlinked)"},
-	{"size", BENCH_BYTES, "16M", NULL, "mapping of each task"},
-	{"rounds", BENCH_INT, "8", NULL, "map, touch, let go: times per iteration"},
+	{"threads", BENCH_INT, "cpus", NULL, "tasks that fault at the same time", .least = 1,
+	 .most = 4096},
+	{"mode", BENCH_TEXT, "threads", NULL, "what tasks are", .choices = "threads|processes"},
+	{"mapping", BENCH_TEXT, "anon", NULL, "anonymous memory, or of a file",
+	 .choices = "anon|private|shared"},
+	{"dir", BENCH_TEXT, "/tmp", NULL, "where each task's file is made (and unlinked)",
+	 .choices = NULL},
+	{"size", BENCH_BYTES, "16M", NULL, "mapping of each task", .least = PAGE, .most = 1LL << 46,
+	 .multiple = PAGE},
+	{"rounds", BENCH_INT, "8", NULL, "map, touch, let go: times per iteration", .least = 1,
+	 .most = 1000000000},
 	{"seconds", BENCH_SECONDS, "0", "s",
-	 "length of an iteration instead of rounds, without a pause between them; 0 = rounds"},
-	{"iterations", BENCH_INT, "6", NULL, "values reported"},
-	{"warmup", BENCH_INT, "1", NULL, "iterations before them"},
-	{"latency", BENCH_INT, "1", NULL, "iterations afterwards that time every single fault"},
+	 "length of an iteration instead of rounds, without a pause between them; 0 = rounds",
+	 .least = 0, .most = 86400},
+	{"iterations", BENCH_INT, "6", NULL, "values reported", .least = 1, .most = 1000000},
+	{"warmup", BENCH_INT, "1", NULL, "iterations before them", .least = 0, .most = 1000000},
+	{"latency", BENCH_INT, "1", NULL, "iterations afterwards that time every single fault",
+	 .least = 0, .most = 1000000},
 	{"scaling", BENCH_TEXT, "none", NULL,
-	 "then again with these numbers of tasks (1,2,4); auto = doubled up to threads"},
-	{"touch", BENCH_TEXT, "page", NULL, "write once per page, once per folio, or memset"},
+	 "then again with these numbers of tasks (1,2,4); auto = doubled up to threads",
+	 .choices = NULL},
+	{"touch", BENCH_TEXT, "page", NULL, "write once per page, once per folio, or all bytes",
+	 .choices = "page|folio|memset"},
 	{"release", BENCH_TEXT, "munmap", NULL,
-	 "munmap, dontneed (the mapping stays), or exit (each round is a process)"},
-	{"folio", BENCH_TEXT, "none", NULL, "none, inherit, or the only size allowed (16K, 2M)"},
-	{"advise", BENCH_TEXT, "none", NULL, "madvise on each mapping: none, huge, nohuge"},
-	{"max_ptes_none", BENCH_TEXT, "inherit", NULL, "khugepaged/max_ptes_none"},
-	{"shrink_underused", BENCH_TEXT, "inherit", NULL, "transparent_hugepage/shrink_underused"},
-	{"memcg_depth", BENCH_INT, "0", NULL, "fresh memory cgroups, one in the other; 0 = as is"},
+	 "how memory is let go (dontneed: the mapping stays; exit: each round is a process)",
+	 .choices = "munmap|dontneed|exit"},
+	{"folio", BENCH_TEXT, "none", NULL, "none, inherit, or the only size allowed (16K, 2M)",
+	 .choices = NULL},
+	{"advise", BENCH_TEXT, "none", NULL, "madvise on each mapping",
+	 .choices = "none|huge|nohuge"},
+	{"max_ptes_none", BENCH_TEXT, "inherit", NULL, "khugepaged/max_ptes_none", .choices = NULL},
+	{"shrink_underused", BENCH_TEXT, "inherit", NULL, "transparent_hugepage/shrink_underused",
+	 .choices = "inherit|0|1"},
+	{"memcg_depth", BENCH_INT, "0", NULL, "fresh memory cgroups, one in the other; 0 = as is",
+	 .least = 0, .most = 32},
 	{"place", BENCH_TEXT, "slot", NULL,
-	 "slot: each task's mapping has its place; kernel: where mmap puts it"},
-	{"align", BENCH_BYTES, "2M", NULL, "alignment of slots"},
-	{"offset", BENCH_BYTES, "0", NULL, "of the mapping in its slot"},
-	{"node", BENCH_INT, "-1", NULL, "memory only from this node (-1 = any)"},
-	{"pin", BENCH_INT, "1", NULL, "1 = task i runs on CPU i"},
-	{"guard", BENCH_INT, "1", NULL, "1 = keep mappings of neighbouring slots from merging"},
+	 "each task's mapping has its place, or is where mmap puts it", .choices = "kernel|slot"},
+	{"align", BENCH_BYTES, "2M", NULL, "alignment of slots, a power of two", .least = PAGE,
+	 .most = 1LL << 40},
+	{"offset", BENCH_BYTES, "0", NULL, "of the mapping in its slot", .least = 0,
+	 .most = 1LL << 46, .multiple = PAGE},
+	{"node", BENCH_INT, "-1", NULL, "memory only from this node (-1 = any)", .least = -1,
+	 .most = 1023},
+	{"pin", BENCH_INT, "1", NULL, "1 = task i runs on CPU i", .least = 0, .most = 1},
+	{"guard", BENCH_INT, "1", NULL, "1 = keep mappings of neighbouring slots from merging",
+	 .least = 0, .most = 1},
 	{0},
 };
 
@@ -109,8 +127,6 @@ static bool bind_node(long long node, struct err *err)
 
 	if (node < 0)
 		return true;
-	if (node >= 1024)
-		return err_set(err, ERR_USAGE, "node %lld: at most 1023", node);
 	mask[node / 64] = 1UL << (node % 64);
 	if (syscall(SYS_set_mempolicy, MPOL_BIND_, mask, sizeof(mask) * 8))
 		return err_sys(err, "cannot bind memory to node %lld", node);
@@ -414,124 +430,50 @@ static void report_served(struct bench_run *run, const struct counters *before,
 
 /* Parameters ------------------------------------------------------------------------------------- */
 
-/* The place of the parameter's text among words (ended by NULL). */
-static bool choose(const struct bench_run *run, const char *param, const char *const *words,
-		   int *out, struct err *err)
-{
-	const char *text = bench_text(run, param);
-	AUTO_STR all = str_new();
-
-	for (int i = 0; words[i]; i++) {
-		if (!strcmp(text, words[i])) {
-			*out = i;
-			return true;
-		}
-		str_addf(&all, "%s%s", !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
-	}
-	return err_set(err, ERR_USAGE, "--%s \"%s\" should be %s", param, text, all.s);
-}
-
-static bool choose_words(const struct bench_run *run, struct fault_work *work, struct err *err)
-{
-	static const char *const mappings[] = {"anon", "private", "shared", NULL};
-	static const char *const releases[] = {"munmap", "dontneed", "exit", NULL};
-	static const char *const modes[] = {"threads", "processes", NULL};
-	static const char *const places[] = {"kernel", "slot", NULL};
-	static const char *const advices[] = {"none", "huge", "nohuge", NULL};
-	static const int advice[] = {-1, MADV_HUGEPAGE, MADV_NOHUGEPAGE};
-	int mapping, release, mode, place, advise;
-
-	if (!choose(run, "mapping", mappings, &mapping, err) ||
-	    !choose(run, "release", releases, &release, err) ||
-	    !choose(run, "mode", modes, &mode, err) || !choose(run, "place", places, &place, err) ||
-	    !choose(run, "advise", advices, &advise, err))
-		return false;
-	work->mapping = (enum fault_mapping)mapping;
-	work->release = (enum fault_release)release;
-	work->processes = mode == 1;
-	work->slots = place == 1;
-	work->advice = advice[advise];
-	if (work->release == FAULT_EXIT && !work->processes)
-		return err_set(err, ERR_USAGE, "--release exit needs --mode processes");
-	return true;
-}
-
 static bool choose_steps(const struct bench_run *run, struct fault_work *work, struct err *err)
 {
-	static const char *const words[] = {"page", "folio", "memset", NULL};
-	const size_t steps[] = {PAGE, 0, 0};
 	long long folio = 0;
 	bool sized = str_to_bytes(bench_text(run, "folio"), &folio);
-	int touch;
+	const size_t steps[] = {PAGE, (size_t)folio, 0};
 
-	if (!choose(run, "touch", words, &touch, err))
-		return false;
-	if (touch == 1 && !sized)
+	if (sized && folio < PAGE)
+		return err_set(err, ERR_USAGE, "--folio: %s should be at least 8K",
+			       bench_text(run, "folio"));
+	work->step = steps[bench_choice(run, "touch")];
+	work->fault_step = sized && work->mapping == FAULT_ANON ? (size_t)folio : PAGE;
+	if (!sized && bench_choice(run, "touch") == 1)
 		return err_set(err, ERR_USAGE,
 			       "--touch folio needs a size in --folio, such as 16K");
-	work->fault_step = sized && work->mapping == FAULT_ANON ? (size_t)folio : PAGE;
-	work->step = touch == 1 ? (size_t)folio : steps[touch];
-	if (sized && folio < (long long)PAGE)
-		return err_set(err, ERR_USAGE, "--folio %s should be at least 8K",
-			       bench_text(run, "folio"));
 	return true;
 }
 
-struct range {
-	const char *param;
-	long long least, most, multiple;
-};
-
-static bool check_ranges(const struct bench_run *run, struct err *err)
+static bool choose(const struct bench_run *run, struct fault_work *work, struct err *err)
 {
-	static const struct range ranges[] = {
-		{"threads", 1, 4096, 1},
-		{"rounds", 1, 1000000000, 1},
-		{"iterations", 1, 1000000, 1},
-		{"warmup", 0, 1000000, 1},
-		{"latency", 0, 1000000, 1},
-		{"size", PAGE, 1LL << 46, PAGE},
-		{"offset", 0, 1LL << 46, PAGE},
-		{"align", PAGE, 1LL << 40, PAGE},
-		{"memcg_depth", 0, 32, 1},
-		{"pin", 0, 1, 1},
-		{"guard", 0, 1, 1},
+	static const int advices[] = {-1, MADV_HUGEPAGE, MADV_NOHUGEPAGE};
+
+	*work = (struct fault_work){
+		.mapping = (enum fault_mapping)bench_choice(run, "mapping"),
+		.release = (enum fault_release)bench_choice(run, "release"),
+		.dir = bench_text(run, "dir"),
+		.size = (size_t)bench_int(run, "size"),
+		.rounds = bench_int(run, "rounds"),
+		.advice = advices[bench_choice(run, "advise")],
+		.processes = bench_choice(run, "mode") == 1,
+		.pin = bench_int(run, "pin") == 1,
+		.slots = bench_choice(run, "place") == 1,
+		.guard = bench_int(run, "guard") == 1,
+		.align = (size_t)bench_int(run, "align"),
+		.offset = (size_t)bench_int(run, "offset"),
 	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
-		const struct range *r = &ranges[i];
-		long long value = bench_int(run, r->param);
-
-		if (value < r->least || value > r->most)
-			return err_set(err, ERR_USAGE, "--%s %s should be %lld to %lld", r->param,
-				       bench_text(run, r->param), r->least, r->most);
-		if (value % r->multiple)
-			return err_set(err, ERR_USAGE, "--%s %s should be a multiple of 4K",
-				       r->param, bench_text(run, r->param));
-	}
-	if (bench_float(run, "seconds") < 0 || bench_float(run, "seconds") > 86400)
-		return err_set(err, ERR_USAGE, "--seconds %s should be 0 to 1d",
-			       bench_text(run, "seconds"));
-	return true;
-}
-
-static bool check(const struct bench_run *run, struct fault_work *work, struct err *err)
-{
-	if (!check_ranges(run, err) || !choose_words(run, work, err) ||
-	    !choose_steps(run, work, err))
+	if (!choose_steps(run, work, err))
 		return false;
-	work->dir = bench_text(run, "dir");
-	work->size = (size_t)bench_int(run, "size");
-	work->rounds = bench_int(run, "rounds");
-	work->pin = bench_int(run, "pin") == 1;
-	work->guard = bench_int(run, "guard") == 1;
-	work->align = (size_t)bench_int(run, "align");
-	work->offset = (size_t)bench_int(run, "offset");
+	if (work->release == FAULT_EXIT && !work->processes)
+		return err_set(err, ERR_USAGE, "--release exit needs --mode processes");
 	if (work->size < work->step || work->size < work->fault_step)
-		return err_set(err, ERR_USAGE, "--size %s should be at least one folio",
+		return err_set(err, ERR_USAGE, "--size: %s should be at least one folio",
 			       bench_text(run, "size"));
 	if (work->align & (work->align - 1))
-		return err_set(err, ERR_USAGE, "--align %s should be a power of two",
+		return err_set(err, ERR_USAGE, "--align: %s should be a power of two",
 			       bench_text(run, "align"));
 	return true;
 }
@@ -604,7 +546,7 @@ static bool fault(struct bench_run *run, struct err *err)
 				  .report = report_sample};
 	uint64_t faults;
 
-	if (!check(run, &work, err) || !set_knobs(run, &knobs, err) ||
+	if (!choose(run, &work, err) || !set_knobs(run, &knobs, err) ||
 	    !memcg_nest_enter(&nest, bench_int(run, "memcg_depth"), err) ||
 	    !counters_read(&before, err))
 		return false;

@@ -253,14 +253,6 @@ static void do_timed(struct task *task)
 	}
 }
 
-static uint64_t faults_of_thread(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_THREAD, &usage);
-	return (uint64_t)usage.ru_minflt;
-}
-
 static void do_latency(struct task *task)
 {
 	const struct fault_work *work = task->crew->work;
@@ -270,7 +262,7 @@ static void do_latency(struct task *task)
 	tally->latency_faults = 0;
 	for (long long i = 0; i < work->rounds && !tally->failed; i++) {
 		char *p = task->kept ? task->kept : map_region(task);
-		uint64_t faults = faults_of_thread();
+		int64_t faults = pages_minor_faults();
 
 		for (size_t at = 0; p && at < work->size; at += work->fault_step) {
 			uint64_t t0 = clock_mono_ns();
@@ -278,7 +270,7 @@ static void do_latency(struct task *task)
 			*(volatile char *)(p + at) = 1;
 			histogram_add(&tally->latency, clock_mono_ns() - t0);
 		}
-		tally->latency_faults += faults_of_thread() - faults;
+		tally->latency_faults += (uint64_t)(pages_minor_faults() - faults);
 		if (p)
 			let_go(task, p);
 	}

@@ -29,15 +29,22 @@
 #define POLL_S	   0.005
 
 static const struct bench_param params[] = {
-	{"size", BENCH_BYTES, "128M", NULL, "memory of each task"},
-	{"lazy", BENCH_INT, "512", NULL, "pages of each 2 MiB that cold frees lazily (512 = all)"},
-	{"limit", BENCH_SECONDS, "150s", "s", "longest wait for hot2's memory to be huge"},
-	{"scan_sleep", BENCH_INT, "1000", "ms", "khugepaged/scan_sleep_millisecs"},
-	{"alloc_sleep", BENCH_INT, "1000", "ms", "khugepaged/alloc_sleep_millisecs"},
-	{"pages_to_scan", BENCH_INT, "4096", NULL, "khugepaged/pages_to_scan"},
-	{"max_ptes_none", BENCH_TEXT, "inherit", NULL, "khugepaged/max_ptes_none"},
-	{"accesses", BENCH_INT, "327680000", NULL, "random loads of hot2 afterwards"},
-	{"iterations", BENCH_INT, "1", NULL, "values reported"},
+	{"size", BENCH_BYTES, "128M", NULL, "memory of each task", .least = 2 << 20,
+	 .most = 1LL << 46, .multiple = 2 << 20},
+	{"lazy", BENCH_INT, "512", NULL, "pages of each 2 MiB that cold frees lazily (512 = all)",
+	 .least = 1, .most = 512},
+	{"limit", BENCH_SECONDS, "150s", "s", "longest wait for hot2's memory to be huge",
+	 .least = 0, .most = 86400},
+	{"scan_sleep", BENCH_INT, "1000", "ms", "khugepaged/scan_sleep_millisecs", .least = 0,
+	 .most = 4294967295},
+	{"alloc_sleep", BENCH_INT, "1000", "ms", "khugepaged/alloc_sleep_millisecs", .least = 0,
+	 .most = 4294967295},
+	{"pages_to_scan", BENCH_INT, "4096", NULL, "khugepaged/pages_to_scan", .least = 1,
+	 .most = 4294967295},
+	{"max_ptes_none", BENCH_TEXT, "inherit", NULL, "khugepaged/max_ptes_none", .choices = NULL},
+	{"accesses", BENCH_INT, "327680000", NULL, "random loads of hot2 afterwards", .least = 1,
+	 .most = 1LL << 50},
+	{"iterations", BENCH_INT, "1", NULL, "values reported", .least = 1, .most = 100000},
 	{0},
 };
 
@@ -74,12 +81,10 @@ struct task {
 
 static bool map_hot(size_t size, char **out, struct err *err)
 {
-	void *p;
+	char *p;
 
-	if (!pages_reserve(size, &p, err))
+	if (!pages_map(size, &p, err))
 		return false;
-	if (mprotect(p, size, PROT_READ | PROT_WRITE))
-		return err_sys(err, "cannot map %zu bytes", size);
 	/* Base pages first: only khugepaged may make them huge. */
 	(void)madvise(p, size, MADV_NOHUGEPAGE);
 	memset(p, 1, size);
@@ -311,14 +316,6 @@ static bool iterate(struct bench_run *run, const struct pages_view *view, struct
 
 static bool prepare(struct bench_run *run, struct knobs *knobs, struct err *err)
 {
-	long long size = bench_int(run, "size"), lazy = bench_int(run, "lazy");
-
-	if (size < (long long)PMD_SIZE || size % (long long)PMD_SIZE)
-		return err_set(err, ERR_USAGE, "size should be a multiple of 2M");
-	if (lazy < 1 || lazy > 512)
-		return err_set(err, ERR_USAGE, "lazy should be 1 to 512");
-	if (bench_int(run, "accesses") < 1 || bench_int(run, "iterations") < 1)
-		return err_set(err, ERR_USAGE, "accesses and iterations should be at least 1");
 	return thp_pmd_by_madvise(knobs, err) &&
 	       knob_set(knobs, KHUGEPAGED "scan_sleep_millisecs", NEVER, err) &&
 	       knob_set(knobs, KHUGEPAGED "alloc_sleep_millisecs", bench_text(run, "alloc_sleep"),

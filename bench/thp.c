@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -99,8 +100,13 @@ bool thp_pmd_by_madvise(struct knobs *knobs, struct err *err)
 
 bool thp_max_ptes_none(struct knobs *knobs, const char *value, struct err *err)
 {
+	long long n;
+
 	if (!strcmp(value, "inherit"))
 		return true;
+	if (!str_to_i64(value, &n) || n < 0 || n >= (long long)PER_PMD)
+		return err_set(err, ERR_USAGE,
+			       "--max_ptes_none: \"%s\" should be inherit or 0 to 511", value);
 	return knob_set(knobs, THP_DIR "/khugepaged/max_ptes_none", value, err);
 }
 
@@ -194,6 +200,32 @@ bool pages_count_huge(const struct pages_view *view, const void *p, size_t size,
 		*n += huge;
 	}
 	return true;
+}
+
+bool pages_map(size_t size, char **out, struct err *err)
+{
+	void *p;
+
+	if (!pages_reserve(size, &p, err))
+		return false;
+	if (mprotect(p, size, PROT_READ | PROT_WRITE))
+		return err_sys(err, "cannot map %zu bytes", size);
+	*out = p;
+	return true;
+}
+
+void pages_touch(char *p, size_t size, int value)
+{
+	for (size_t at = 0; at < size; at += 4096)
+		*(volatile char *)(p + at) = (char)value;
+}
+
+int64_t pages_minor_faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_minflt;
 }
 
 bool pages_reserve(size_t size, void **out, struct err *err)

@@ -38,5 +38,11 @@ bool pages_count_huge(const struct pages_view *view, const void *p, size_t size,
 
 /* Address space of size bytes at a multiple of PMD_SIZE, PROT_NONE. */
 bool pages_reserve(size_t size, void **out, struct err *err) _must_check;
+/* The same, anonymous, private, for reading and writing; the caller unmaps it. */
+bool pages_map(size_t size, char **out, struct err *err) _must_check;
+/* Writes one byte of each page. */
+void pages_touch(char *p, size_t size, int value);
+/* Minor faults of the calling thread so far, as getrusage(2) counts them. */
+int64_t pages_minor_faults(void);
 
 #endif
