@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "bench/agent_child.h"
 #include "bench/benchmarks.h"
+#include "bench/memcg_nest.h"
 #include "bench/swapfile.h"
 #include "bench/thp.h"
 
@@ -36,18 +39,61 @@ static const struct bench_metric metrics[] = {
 	{"refault_time", "ns", BENCH_LOWER, true, false, 1,
 	 "reading all pages again / pages that had been taken away"},
 	{"reclaimed", "ratio", BENCH_NONE, false, false, 0.01, "pages taken away / pages"},
+	{"major_faults", "ratio", BENCH_NONE, false, false, 0.001,
+	 "reads that waited for the disk / pages taken away; the others found readahead, or pages "
+	 "that "
+	 "the swap cache still had"},
 	{0},
 };
 
-static size_t resident(char *p, size_t size, unsigned char *map)
+struct target {
+	char *p;
+	size_t size, pages;
+	bool anon;
+	unsigned char *map; /* of mincore(2) */
+	uint64_t *entries;  /* of /proc/self/pagemap */
+	int pagemap;
+	const char *memcg; /* NULL = none of our own */
+};
+
+/* In memory, be it only in the swap cache. */
+static size_t in_memory(const struct target *t)
 {
 	size_t n = 0;
 
-	if (mincore(p, size, map))
+	if (mincore(t->p, t->size, t->map))
 		return 0;
-	for (size_t i = 0; i < size / 4096; i++)
-		n += map[i] & 1;
+	for (size_t i = 0; i < t->pages; i++)
+		n += t->map[i] & 1;
 	return n;
+}
+
+/* Anonymous pages are gone when their entry says so, though a copy may wait in the swap cache. */
+static size_t left(const struct target *t)
+{
+	off_t at = (off_t)((uintptr_t)t->p / 4096 * sizeof(*t->entries));
+	size_t n = 0;
+
+	if (!t->anon)
+		return in_memory(t);
+	if (pread(t->pagemap, t->entries, t->pages * sizeof(*t->entries), at) < 0)
+		return 0;
+	for (size_t i = 0; i < t->pages; i++)
+		n += t->entries[i] >> 63;
+	return n;
+}
+
+/* Written pages stay in the swap cache until someone wants memory: the group's limit does. */
+static void empty_swap_cache(const struct target *t)
+{
+	AUTO_FREE char *path = xasprintf("%s/memory.reclaim", t->memcg ? t->memcg : "");
+	AUTO_FREE char *bytes = xasprintf("%zu", t->size);
+	struct err ignored;
+
+	for (int i = 0; t->memcg && i < 40 && in_memory(t) > t->pages / 100; i++) {
+		(void)!fs_poke(path, bytes, &ignored);
+		clock_sleep_s(0.025);
+	}
 }
 
 static bool fill_file(int fd, size_t size)
@@ -85,79 +131,108 @@ static void read_all(const char *p, size_t size)
 		(void)*(const volatile char *)(p + at);
 }
 
+static int64_t major_faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_majflt;
+}
+
 /* False in *took when nothing was taken away. */
-static bool once(struct bench_run *run, char *p, unsigned char *map, bool warmup, bool *took,
+static bool once(struct bench_run *run, const struct target *t, bool warmup, bool *took,
 		 struct err *err)
 {
-	size_t size = (size_t)bench_int(run, "size"), before, gone;
-	uint64_t t0, t1, t2;
+	size_t before, gone;
+	uint64_t out, in;
+	int64_t major;
 
-	if (!bench_choice(run, "memory"))
-		read_all(p, size);
+	if (t->anon)
+		pages_touch(t->p, t->size, 3); /* clean ones would be dropped, not written */
 	else
-		pages_touch(p, size, 3); /* dirty, or it would be dropped without being written */
-	before = resident(p, size, map);
-	t0 = clock_mono_ns();
-	if (madvise(p, size, PAGEOUT))
+		read_all(t->p, t->size);
+	before = left(t);
+	out = clock_mono_ns();
+	if (madvise(t->p, t->size, PAGEOUT))
 		return err_sys(err, "madvise(MADV_PAGEOUT)");
-	t0 = clock_mono_ns() - t0;
-	gone = before - resident(p, size, map);
-	t1 = clock_mono_ns();
-	read_all(p, size);
-	t2 = clock_mono_ns();
+	out = clock_mono_ns() - out;
+	gone = before - left(t);
+	if (t->anon)
+		empty_swap_cache(t);
+	major = major_faults();
+	in = clock_mono_ns();
+	read_all(t->p, t->size);
+	in = clock_mono_ns() - in;
 	*took = gone > 0;
 	if (warmup || !gone)
 		return true;
-	bench_value(run, "reclaimed", NULL, (double)gone / ((double)size / 4096));
-	bench_value(run, "reclaim_time", NULL, (double)t0 / (double)gone);
-	bench_value(run, "refault_time", NULL, (double)(t2 - t1) / (double)gone);
+	bench_value(run, "reclaimed", NULL, (double)gone / (double)t->pages);
+	bench_value(run, "reclaim_time", NULL, (double)out / (double)gone);
+	bench_value(run, "refault_time", NULL, (double)in / (double)gone);
+	bench_value(run, "major_faults", NULL, (double)(major_faults() - major) / (double)gone);
 	return true;
 }
 
-static bool measure(struct bench_run *run, char *p, struct err *err)
+static bool measure(struct bench_run *run, const struct target *t, struct err *err)
 {
-	size_t pages = (size_t)bench_int(run, "size") / 4096;
-	AUTO_FREE unsigned char *map = xcalloc(pages, 1);
 	long long n = bench_int(run, "iterations");
 	uint64_t start;
 	bool took;
 
-	if (!once(run, p, map, true, &took, err) || !bench_phase(run, true, err))
+	if (!once(run, t, true, &took, err) || !bench_phase(run, true, err))
 		return false;
 	start = clock_mono_ns();
 	for (long long i = 0; i < n && took; i++) {
-		if (!once(run, p, map, false, &took, err))
+		if (!once(run, t, false, &took, err))
 			return false;
 	}
 	for (const struct bench_metric *m = metrics; m->name && !took; m++)
 		bench_missing(run, m->name, NULL, "no page was reclaimed (a file in memory?)");
-	bench_total(run, (uint64_t)n * pages, 1, (double)(clock_mono_ns() - start) / 1e9);
+	bench_total(run, took ? (uint64_t)n * t->pages : 0, 1,
+		    (double)(clock_mono_ns() - start) / 1e9);
 	return bench_phase(run, false, err);
+}
+
+static bool prepare(struct bench_run *run, struct knobs *knobs, struct swapfile *swap,
+		    struct memcg_nest *nest, struct target *t, struct err *err)
+{
+	const char *dir = bench_text(run, "dir"), *cluster = bench_text(run, "page_cluster");
+
+	if (!strcmp(dir, "auto"))
+		dir = fs_exists("/data") ? "/data" : "/var/tmp";
+	if (strcmp(cluster, "inherit") != 0 &&
+	    !knob_set(knobs, "/proc/sys/vm/page-cluster", cluster, err))
+		return false;
+	if (!t->anon)
+		return map_file(dir, t->size, &t->p, err);
+	/* Clusters of swap that are half used are not used again at once: twice the size. */
+	if ((memcg_available() && !memcg_nest_enter(nest, 1, err)) ||
+	    !swapfile_on(swap, dir, 2 * t->size + PMD_SIZE, err) || !pages_map(t->size, &t->p, err))
+		return false;
+	(void)madvise(t->p, t->size, MADV_NOHUGEPAGE);
+	t->memcg = memcg_nest_dir(nest);
+	return true;
 }
 
 static bool reclaim(struct bench_run *run, struct err *err)
 {
 	AUTO_KNOBS knobs = KNOBS_INIT;
 	AUTO_SWAPFILE swap = SWAPFILE_INIT;
+	AUTO_MEMCG_NEST nest = MEMCG_NEST_INIT;
 	size_t size = (size_t)bench_int(run, "size");
-	const char *dir = bench_text(run, "dir"), *cluster = bench_text(run, "page_cluster");
-	bool anon = bench_choice(run, "memory") == 1;
-	char *p;
+	AUTO_FREE unsigned char *map = xcalloc(size / 4096, 1);
+	AUTO_FREE uint64_t *entries = xcalloc(size / 4096, sizeof(*entries));
+	AUTO_CLOSE int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	struct target target = {.size = size,
+				.pages = size / 4096,
+				.anon = bench_choice(run, "memory") == 1,
+				.map = map,
+				.entries = entries,
+				.pagemap = pagemap};
 
-	if (!strcmp(dir, "auto"))
-		dir = fs_exists("/data") ? "/data" : "/var/tmp";
-	/* Clusters of swap that are half used are not used again at once: twice the size. */
-	if (strcmp(cluster, "inherit") != 0 &&
-	    !knob_set(&knobs, "/proc/sys/vm/page-cluster", cluster, err))
+	if (!prepare(run, &knobs, &swap, &nest, &target, err) || !measure(run, &target, err))
 		return false;
-	if (anon ? !swapfile_on(&swap, dir, 2 * size + PMD_SIZE, err) || !pages_map(size, &p, err)
-		 : !map_file(dir, size, &p, err))
-		return false;
-	if (anon)
-		(void)madvise(p, size, MADV_NOHUGEPAGE);
-	if (!measure(run, p, err))
-		return false;
-	munmap(p, size);
+	munmap(target.p, size);
 	return true;
 }
 

@@ -80,7 +80,7 @@ static void reclaim_takes_pages_away_or_says_not(void **state)
 	missing = NULL;
 	run_with(&bench_reclaim, "size=256K iterations=2 dir=/dev/shm", &in_memory);
 	missing = line_of(&in_memory, "missing", "reclaim_time");
-	/* With swap, memory files can be reclaimed too. */
+	/* Where there is swap, memory files can be reclaimed too. */
 	if (!missing)
 		assert_true(value_of(&in_memory, "reclaimed", 0) > 0);
 }
