@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "bench/lock_report.h"
+
 #define SITES_TOLD 200
 
 /* Always told, also when nobody waited: a series must not have holes. */
@@ -23,41 +25,6 @@ static json_t *line_of(const char *type)
 
 	js_set_str(line, "type", type);
 	return line;
-}
-
-static void tell_health(const struct lock_context *context, const struct lock_health *health,
-			bool measurable, const char *reason)
-{
-	json_t *line = line_of("lock_health");
-
-	js_set_bool(line, "measurable", measurable);
-	js_set_str(line, "reason", reason);
-	js_set_i64(line, "begins", (int64_t)health->begins);
-	js_set_i64(line, "ends", (int64_t)health->ends);
-	js_set_i64(line, "lost", (int64_t)health->lost);
-	js_set_i64(line, "stack_failures", (int64_t)health->stack_failures);
-	js_set_i64(line, "map_full", (int64_t)health->map_full);
-	js_set_i64(line, "recursion_misses", (int64_t)health->recursion_misses);
-	context->say(context->arg, line);
-}
-
-static void tell_wait(const struct lock_context *context, const struct lock_wait *wait)
-{
-	json_t *line = line_of("lock");
-	json_t *hist = json_array();
-	size_t n = LOCK_HIST;
-
-	while (n && !wait->stat.hist[n - 1])
-		n--;
-	for (size_t i = 0; i < n; i++)
-		json_array_append_new(hist, json_integer(wait->stat.hist[i]));
-	js_set_str(line, "class", wait->class);
-	js_set_str(line, "site", wait->site);
-	js_set_i64(line, "count", (int64_t)wait->stat.count);
-	js_set_i64(line, "wait_ns", (int64_t)wait->stat.sum_ns);
-	js_set_i64(line, "max_ns", (int64_t)wait->stat.max_ns);
-	js_set_new(line, "hist", hist);
-	context->say(context->arg, line);
 }
 
 static void tell_metric(const struct lock_context *context, const char *class, const char *what,
@@ -136,9 +103,10 @@ void agent_locks_tell(const struct lock_context *context, const struct lock_wait
 	bool healthy = lock_health_ok(health, &unhealthy);
 	bool spin = spinlock_measurable(&context->spin, &unseen);
 
-	tell_health(context, health, healthy && spin, healthy ? unseen : unhealthy);
+	context->say(context->arg, lock_health_json(health, waits, healthy && spin,
+						    healthy ? unseen : unhealthy));
 	for (size_t i = 0; i < waits->n && i < SITES_TOLD && healthy; i++)
-		tell_wait(context, &waits->v[i]);
+		context->say(context->arg, lock_wait_json(&waits->v[i], context->holds));
 	for (size_t i = 0; i < ARRAY_SIZE(primary); i++) {
 		if (!healthy)
 			tell_missing(context, primary[i].class, unhealthy);

@@ -12,6 +12,7 @@ struct lock_context {
 	uint64_t operations;
 	double thread_s; /* threads x wall clock of the measured phases */
 	struct spinlock_facts spin;
+	bool holds;			      /* lockwatch_holds() */
 	void (*say)(void *arg, json_t *line); /* takes ownership */
 	void *arg;
 };

@@ -82,6 +82,7 @@ static bool tell_locks(struct run *run, struct err *err)
 		return false;
 	lock_waits_name(&rows, run->agent->syms, &waits);
 	spinlock_facts_read(&context.spin, run->agent->syms);
+	context.holds = lockwatch_holds(run->watch);
 	agent_locks_tell(&context, &waits, &health);
 	return true;
 }

@@ -6,6 +6,8 @@
 bench_sources := $(filter-out bench/main.c,$(filter-out %.bpf.c,$(wildcard bench/*.c)))
 # Base without third parties other than jansson.
 bench_base := base/clock.c base/err.c base/fs.c base/hash.c base/js.c base/mem.c base/opt.c base/str.c
+# The files that hold a BPF program, each with its skeleton.
+bench_bpf := lockdelay lockwatch
 # A benchmark's program has the name of its file.
 bench_names := $(patsubst bench/%.c,%,$(shell grep -l '^const struct bench bench_' bench/*.c)) lockwatch
 bench_programs := $(O)/bench/mmperf-agent $(addprefix $(O)/bench/,$(bench_names))
@@ -15,7 +17,7 @@ bench_test_archive := $(O)/libbench.a
 bench_cflags = $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(our_cflags))
 bench_objects := $(patsubst %.c,$(O)/static/%.o,bench/main.c $(bench_sources) $(bench_base)) \
 	$(O)/static/gen/lock_sites.o
-bench_test_objects := $(patsubst %.c,$(O)/%.o,$(filter-out bench/lockwatch.c,$(bench_sources))) \
+bench_test_objects := $(patsubst %.c,$(O)/%.o,$(filter-out $(bench_bpf:%=bench/%.c),$(bench_sources))) \
 	$(O)/gen/lock_sites.o
 bench_libs := -ljansson -lbpf -lelf -lz -lpthread -lm
 
@@ -23,14 +25,14 @@ CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 
 # Kernel side: types come from no kernel, so the object fits every kernel.
-$(O)/gen/lockwatch.bpf.o: bench/lockwatch.bpf.c bench/lock_slots.h
+$(O)/gen/%.bpf.o: bench/%.bpf.c bench/lock_slots.h bench/lock_account.h bench/lock_delays.h
 	@mkdir -p $(@D)
 	@echo "  BPF  $@"
 	@$(CLANG) -target bpf -mcpu=v2 -ffreestanding -O2 -g -Wall -Wextra -Werror -I. \
 		-idirafter /usr/include/$(shell uname -m)-linux-gnu -c $< -o $@
 
-$(O)/gen/lockwatch.skel.h: $(O)/gen/lockwatch.bpf.o
-	@$(BPFTOOL) gen skeleton $< name lockwatch_bpf > $@
+$(O)/gen/%.skel.h: $(O)/gen/%.bpf.o
+	@$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
 $(O)/gen/lock_sites.c: bench/lock-callsites.tsv bench/bench.mk
 	@mkdir -p $(@D)
@@ -47,8 +49,9 @@ $(O)/static/gen/lock_sites.o: $(O)/gen/lock_sites.c $(O)/.flags
 	@mkdir -p $(@D)
 	@$(CC) $(bench_cflags) $(CFLAGS) -MMD -MP -c $< -o $@
 
-$(O)/static/bench/lockwatch.o: $(O)/gen/lockwatch.skel.h
-$(O)/static/bench/lockwatch.o: bench_extra := -isystem $(O)/gen
+$(foreach name,$(bench_bpf),$(eval $(O)/static/bench/$(name).o: $(O)/gen/$(name).skel.h))
+$(bench_bpf:%=$(O)/static/bench/%.o): bench_extra := -isystem $(O)/gen
+.PRECIOUS: $(O)/gen/%.bpf.o
 
 $(O)/static/%.o: %.c $(O)/.flags
 	@mkdir -p $(@D)

@@ -137,6 +137,17 @@ static void add_mthp(struct counters *counters)
 		closedir(dir);
 }
 
+static bool is_lock_event(const char *name)
+{
+	/* rwsem_*, lock_*, pv_*: unlike the tracepoints these count the first waiter, too. */
+	return name[0] != '.';
+}
+
+void counters_read_locks(struct counters *counters)
+{
+	add_dir(counters, "/sys/kernel/debug/lock_event_counts", "lockevent", is_lock_event);
+}
+
 bool counters_read(struct counters *counters, struct err *err)
 {
 	AUTO_STR text = str_new();
@@ -149,6 +160,7 @@ bool counters_read(struct counters *counters, struct err *err)
 		return false;
 	add_mthp(counters);
 	add_dir(counters, THP_DIR "/khugepaged", "khugepaged", is_khugepaged_event);
+	counters_read_locks(counters);
 	return true;
 }
 

@@ -4,7 +4,7 @@
 
 /*
  * The kernel's event counters: /proc/vmstat, per-size THP statistics ("mthp.16k.NAME"),
- * khugepaged ("khugepaged.NAME"). Names differ between kernels: what is there is listed.
+ * khugepaged ("khugepaged.NAME"), lock slow paths ("lockevent.NAME"). Names differ between kernels: what is there is listed.
  */
 
 #include "base/str.h"
@@ -30,6 +30,9 @@ struct counters {
 void counters_release(struct counters *counters);
 /* Folds per-CPU parts together first (vm.stat_refresh), then reads all. */
 bool counters_read(struct counters *counters, struct err *err) _must_check;
+/* "lockevent.NAME": slow paths of all locks, one by one of debugfs; nothing without
+ * CONFIG_LOCK_EVENT_COUNTS. */
+void counters_read_locks(struct counters *counters);
 /* "name value" lines, the form of /proc/vmstat; gauges (nr_*) are left out. */
 bool counters_parse(struct counters *counters, const char *text, struct err *err) _must_check;
 /* NULL when the kernel has no such counter. */

@@ -26,13 +26,14 @@ enum lock_fail {
 	LOCK_STAT_FULL,
 	LOCK_STACK_FAIL,
 	LOCK_BACKWARD, /* negative time */
+	LOCK_RELEASES, /* contended_release events */
 	LOCK_FAILS,
 };
 
 /* Written by user space: the switch, and when it was last turned off. */
 struct lock_control {
 	uint32_t enabled;
-	uint32_t unused;
+	uint32_t holds; /* the kernel tells contended releases */
 	uint64_t stopped_ns;
 };
 
@@ -59,7 +60,19 @@ struct lock_stat {
 	uint64_t count;
 	uint64_t sum_ns;
 	uint64_t max_ns;
+	uint64_t hold_count; /* 0 where the kernel does not tell releases */
+	uint64_t hold_ns;
+	uint64_t hold_max_ns;
 	uint32_t hist[LOCK_HIST]; /* log2 of ns */
+};
+
+/* Who took a lock after waiting for it, and has not let it go yet. */
+struct lock_hold {
+	uint64_t since_ns;
+	uint32_t tid;
+	uint32_t flags;
+	int32_t stack;
+	uint32_t unused;
 };
 
 static inline bool lock_is_spin(uint32_t flags)
@@ -133,6 +146,29 @@ static inline void lock_stat_add(struct lock_stat *stat, uint64_t wait_ns)
 	if (wait_ns > stat->max_ns)
 		stat->max_ns = wait_ns;
 	stat->hist[lock_log2(wait_ns) & (LOCK_HIST - 1)]++;
+}
+
+static inline void lock_hold_add(struct lock_stat *stat, uint64_t hold_ns)
+{
+	stat->hold_count++;
+	stat->hold_ns += hold_ns;
+	if (hold_ns > stat->hold_max_ns)
+		stat->hold_max_ns = hold_ns;
+}
+
+/* into += from: other CPUs, other rows of the same lock. */
+static inline void lock_stat_merge(struct lock_stat *into, const struct lock_stat *from)
+{
+	into->count += from->count;
+	into->sum_ns += from->sum_ns;
+	if (from->max_ns > into->max_ns)
+		into->max_ns = from->max_ns;
+	into->hold_count += from->hold_count;
+	into->hold_ns += from->hold_ns;
+	if (from->hold_max_ns > into->hold_max_ns)
+		into->hold_max_ns = from->hold_max_ns;
+	for (uint32_t i = 0; i < LOCK_HIST; i++)
+		into->hist[i] += from->hist[i];
 }
 
 #endif

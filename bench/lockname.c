@@ -191,16 +191,6 @@ static char *safe_name(const char *prefix, const char *name)
 	return out;
 }
 
-static void merge(struct lock_stat *into, const struct lock_stat *from)
-{
-	into->count += from->count;
-	into->sum_ns += from->sum_ns;
-	if (from->max_ns > into->max_ns)
-		into->max_ns = from->max_ns;
-	for (size_t i = 0; i < LOCK_HIST; i++)
-		into->hist[i] += from->hist[i];
-}
-
 static void sum_up(struct lock_waits *out, const char *class, const struct candidates *c,
 		   const struct lock_stat *stat)
 {
@@ -210,7 +200,7 @@ static void sum_up(struct lock_waits *out, const char *class, const struct candi
 
 	for (size_t i = 0; i < out->n; i++) {
 		if (!strcmp(out->v[i].class, name) && !strcmp(out->v[i].site, site)) {
-			merge(&out->v[i].stat, stat);
+			lock_stat_merge(&out->v[i].stat, stat);
 			return;
 		}
 	}
@@ -263,12 +253,24 @@ void lock_waits_name(const struct lock_rows *rows, const struct kallsyms *syms,
 		qsort(out->v, out->n, sizeof(*out->v), by_wait);
 }
 
+void lock_waits_sums(const struct lock_waits *waits, struct lock_sums *out)
+{
+	*out = (struct lock_sums){0};
+	for (size_t i = 0; i < waits->n; i++) {
+		uint64_t ns = waits->v[i].stat.sum_ns;
+
+		out->wait_ns += ns;
+		if (str_starts(waits->v[i].class, "other:"))
+			out->unmatched_ns += ns;
+	}
+}
+
 void lock_waits_class(const struct lock_waits *waits, const char *class, struct lock_stat *out)
 {
 	*out = (struct lock_stat){0};
 	for (size_t i = 0; i < waits->n; i++) {
 		if (!strcmp(waits->v[i].class, class))
-			merge(out, &waits->v[i].stat);
+			lock_stat_merge(out, &waits->v[i].stat);
 	}
 }
 

@@ -58,6 +58,12 @@ void lock_waits_name(const struct lock_rows *rows, const struct kallsyms *syms,
 /* Sum over all sites of one class. */
 void lock_waits_class(const struct lock_waits *waits, const char *class, struct lock_stat *out);
 
+/* How much of all waiting the call-site table does not know. */
+struct lock_sums {
+	uint64_t wait_ns, unmatched_ns;
+};
+void lock_waits_sums(const struct lock_waits *waits, struct lock_sums *out);
+
 struct lock_health {
 	uint64_t begins, ends, lost, stack_failures, map_full, recursion_misses, open;
 };

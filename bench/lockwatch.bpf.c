@@ -55,51 +55,92 @@ struct {
 	__type(value, struct lock_control);
 } control SEC(".maps");
 
-static inline void tally(uint32_t what, uint64_t n)
+/* Empty where the kernel does not tell contended releases. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, uint64_t);
+	__type(value, struct lock_hold);
+} holds SEC(".maps");
+
+/* Nothing to carry: the maps are at hand everywhere. */
+struct lock_env {
+	char unused;
+};
+
+static inline struct lock_cpu *lock_env_cpu(struct lock_env *env)
+{
+	uint32_t zero = 0;
+
+	(void)env;
+	return bpf_map_lookup_elem(&cpus, &zero);
+}
+
+static inline struct lock_slot *lock_env_task(struct lock_env *env, uint32_t tid)
+{
+	(void)env;
+	return bpf_map_lookup_elem(&tasks, &tid);
+}
+
+static inline bool lock_env_task_put(struct lock_env *env, uint32_t tid,
+				     const struct lock_slot *slot)
+{
+	(void)env;
+	return !bpf_map_update_elem(&tasks, &tid, slot, BPF_ANY);
+}
+
+static inline void lock_env_task_drop(struct lock_env *env, uint32_t tid)
+{
+	(void)env;
+	bpf_map_delete_elem(&tasks, &tid);
+}
+
+static inline struct lock_stat *lock_env_stat(struct lock_env *env, const struct lock_key *key)
+{
+	struct lock_stat *stat = bpf_map_lookup_elem(&stats, key);
+	struct lock_stat empty = {0};
+
+	(void)env;
+	if (stat)
+		return stat;
+	/* Another CPU may have been first: that is fine. */
+	bpf_map_update_elem(&stats, key, &empty, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&stats, key);
+}
+
+static inline struct lock_hold *lock_env_hold(struct lock_env *env, uint64_t lock)
+{
+	(void)env;
+	return bpf_map_lookup_elem(&holds, &lock);
+}
+
+static inline void lock_env_hold_put(struct lock_env *env, uint64_t lock,
+				     const struct lock_hold *hold)
+{
+	(void)env;
+	bpf_map_update_elem(&holds, &lock, hold, BPF_ANY);
+}
+
+static inline void lock_env_hold_drop(struct lock_env *env, uint64_t lock)
+{
+	(void)env;
+	bpf_map_delete_elem(&holds, &lock);
+}
+
+static inline void lock_env_tally(struct lock_env *env, uint32_t what, uint64_t n)
 {
 	uint64_t *value = bpf_map_lookup_elem(&fails, &what);
 
+	(void)env;
 	if (value)
 		*value += n;
 }
 
-static inline void account(const struct lock_slot *slot, const struct lock_control *sw)
+#include "bench/lock_account.h"
+
+static inline uint32_t this_task(void)
 {
-	uint64_t now = sw->enabled ? bpf_ktime_get_ns() : sw->stopped_ns;
-	struct lock_key key = {.lock = slot->lock, .flags = slot->flags, .stack = slot->stack};
-	struct lock_stat *stat = bpf_map_lookup_elem(&stats, &key);
-
-	if (now < slot->begin_ns) {
-		tally(LOCK_BACKWARD, 1);
-		return;
-	}
-	if (!stat) {
-		struct lock_stat empty = {0};
-
-		/* Another CPU may have been first: that is fine. */
-		bpf_map_update_elem(&stats, &key, &empty, BPF_NOEXIST);
-		stat = bpf_map_lookup_elem(&stats, &key);
-	}
-	if (stat)
-		lock_stat_add(stat, now - slot->begin_ns);
-	else
-		tally(LOCK_STAT_FULL, 1);
-}
-
-static inline void begin_task(struct lock_slot *slot)
-{
-	uint32_t tid = (uint32_t)bpf_get_current_pid_tgid();
-	const struct lock_slot *old = bpf_map_lookup_elem(&tasks, &tid);
-
-	/* A mutex tells its spinning and then its sleeping: one wait. */
-	if (old && old->lock == slot->lock) {
-		tally(LOCK_BEGINS, (uint64_t)-1);
-		return;
-	}
-	if (old)
-		tally(LOCK_NESTED_DROPPED, 1);
-	if (bpf_map_update_elem(&tasks, &tid, slot, BPF_ANY))
-		tally(LOCK_TASK_FULL, 1);
+	return (uint32_t)bpf_get_current_pid_tgid();
 }
 
 SEC("raw_tp/contention_begin")
@@ -108,53 +149,38 @@ int contention_begin(struct bpf_raw_tracepoint_args *ctx)
 	struct lock_slot slot = {.lock = ctx->args[0], .flags = (uint32_t)ctx->args[1]};
 	uint32_t zero = 0;
 	const struct lock_control *sw = bpf_map_lookup_elem(&control, &zero);
-	struct lock_cpu *cpu;
+	struct lock_env env = {0};
 
 	if (!sw || !sw->enabled)
 		return 0;
-	tally(LOCK_BEGINS, 1);
 	slot.stack = (int32_t)bpf_get_stackid(ctx, &stacks, BPF_F_FAST_STACK_CMP);
-	if (slot.stack < 0)
-		tally(LOCK_STACK_FAIL, 1);
 	slot.begin_ns = bpf_ktime_get_ns();
-	if (!lock_is_spin(slot.flags)) {
-		begin_task(&slot);
-		return 0;
-	}
-	cpu = bpf_map_lookup_elem(&cpus, &zero);
-	if (!cpu || !lock_cpu_push(cpu, &slot))
-		tally(LOCK_NESTED_DROPPED, 1);
+	lock_on_begin(&env, this_task(), &slot);
 	return 0;
 }
 
-/* Also while switched off: what began before must not stay open. */
 SEC("raw_tp/contention_end")
 int contention_end(struct bpf_raw_tracepoint_args *ctx)
 {
-	uint64_t lock = ctx->args[0];
-	uint32_t tid = (uint32_t)bpf_get_current_pid_tgid();
-	uint32_t zero = 0, dropped = 0;
-	struct lock_slot slot = {0};
-	const struct lock_slot *found;
-	struct lock_cpu *cpu = bpf_map_lookup_elem(&cpus, &zero);
+	uint32_t zero = 0;
 	const struct lock_control *sw = bpf_map_lookup_elem(&control, &zero);
+	struct lock_env env = {0};
 
-	if (!sw)
-		return 0;
-	if (cpu && lock_cpu_pop(cpu, lock, &slot, &dropped)) {
-		if (dropped)
-			tally(LOCK_NESTED_DROPPED, dropped);
-	} else {
-		found = bpf_map_lookup_elem(&tasks, &tid);
-		if (!found || found->lock != lock) {
-			if (sw->enabled)
-				tally(LOCK_ORPHAN_ENDS, 1);
-			return 0;
-		}
-		slot = *found;
-		bpf_map_delete_elem(&tasks, &tid);
-	}
-	tally(LOCK_ENDS, 1);
-	account(&slot, sw);
+	if (sw)
+		lock_on_end(&env, this_task(), ctx->args[0], (int)ctx->args[1] >= 0, sw,
+			    sw->enabled ? bpf_ktime_get_ns() : sw->stopped_ns);
+	return 0;
+}
+
+/* Kernels since 2026; loaded where the tracepoint is. */
+SEC("raw_tp/contended_release")
+int contended_release(struct bpf_raw_tracepoint_args *ctx)
+{
+	uint32_t zero = 0;
+	const struct lock_control *sw = bpf_map_lookup_elem(&control, &zero);
+	struct lock_env env = {0};
+
+	if (sw && sw->enabled)
+		lock_on_release(&env, this_task(), ctx->args[0], bpf_ktime_get_ns());
 	return 0;
 }

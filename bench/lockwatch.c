@@ -35,6 +35,30 @@ static void size_maps(struct lockwatch_bpf *skel)
 	(void)bpf_map__set_max_entries(skel->maps.stats, 16384 / scale);
 }
 
+static bool attach(struct lockwatch *watch, struct err *err)
+{
+	struct bpf_link *release;
+
+	/* Kernels before 2026 lack this one. */
+	release = bpf_program__attach(watch->skel->progs.contended_release);
+	watch->control.holds = release != NULL;
+	watch->skel->links.contended_release = release;
+	errno = 0;
+	watch->skel->links.contention_end = bpf_program__attach(watch->skel->progs.contention_end);
+	if (watch->skel->links.contention_end)
+		watch->skel->links.contention_begin =
+			bpf_program__attach(watch->skel->progs.contention_begin);
+	if (!watch->skel->links.contention_begin)
+		return err_sys(err, "no lock contention tracepoints (kernel 5.19, "
+				    "CONFIG_BPF_EVENTS)");
+	return true;
+}
+
+bool lockwatch_holds(const struct lockwatch *watch)
+{
+	return watch->control.holds;
+}
+
 bool lockwatch_open(struct lockwatch **out, struct err *err)
 {
 	CLEANUP(lockwatch_free_ptr) struct lockwatch *watch = xcalloc(1, sizeof(*watch));
@@ -50,9 +74,8 @@ bool lockwatch_open(struct lockwatch **out, struct err *err)
 	errno = 0;
 	if (lockwatch_bpf__load(watch->skel))
 		return err_sys(err, "cannot load the BPF program (root? CONFIG_BPF_SYSCALL?)");
-	if (lockwatch_bpf__attach(watch->skel))
-		return err_sys(err, "no lock contention tracepoints (kernel 5.19, "
-				    "CONFIG_BPF_EVENTS)");
+	if (!attach(watch, err))
+		return false;
 	*out = TAKE(watch);
 	return true;
 }
@@ -104,16 +127,6 @@ static struct lock_row *row_of(struct lockwatch *watch, struct lock_rows *rows,
 	return row;
 }
 
-static void add_cpu(struct lock_stat *into, const struct lock_stat *cpu)
-{
-	into->count += cpu->count;
-	into->sum_ns += cpu->sum_ns;
-	if (cpu->max_ns > into->max_ns)
-		into->max_ns = cpu->max_ns;
-	for (size_t i = 0; i < LOCK_HIST; i++)
-		into->hist[i] += cpu->hist[i];
-}
-
 static bool read_stats(struct lockwatch *watch, struct lock_rows *rows, struct err *err)
 {
 	AUTO_FREE struct lock_stat *cpus = xcalloc((size_t)watch->cpus, sizeof(*cpus));
@@ -129,7 +142,7 @@ static bool read_stats(struct lockwatch *watch, struct lock_rows *rows, struct e
 		if (bpf_map_lookup_elem(fd, &key, cpus))
 			return err_sys(err, "cannot read the lock statistics");
 		for (int cpu = 0; cpu < watch->cpus; cpu++)
-			add_cpu(&row->stat, &cpus[cpu]);
+			lock_stat_merge(&row->stat, &cpus[cpu]);
 	}
 	return true;
 }

@@ -15,6 +15,8 @@ struct lockwatch;
 bool lockwatch_open(struct lockwatch **out, struct err *err) _must_check;
 void lockwatch_free(struct lockwatch *watch);
 void lockwatch_free_ptr(struct lockwatch **watch);
+/* Whether this kernel also tells how long a contended lock was held. */
+bool lockwatch_holds(const struct lockwatch *watch);
 /* Waits are counted from on to off; may be switched many times. */
 void lockwatch_switch(struct lockwatch *watch, bool on);
 /* After switching off: all waits, those in progress when it was switched off included. */

@@ -3,23 +3,25 @@
 #include "bench/lockwatch_main.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/js.h"
 #include "base/opt.h"
+#include "bench/lock_report.h"
+#include "bench/lock_selftest.h"
+#include "bench/lockdelay.h"
 #include "bench/lockwatch.h"
-#include "bench/spinlock.h"
 
-struct watched {
-	struct lock_waits waits;
-	struct lock_health health;
-	struct spinlock_facts spin;
-	double seconds;
-	int status;
+struct wanted {
+	bool json, help;
+	const char *self_test;
+	long long sites;
+	struct strs delays;
+	struct strs command;
 };
 
 static bool run_command(char *const *argv, int *status, struct err *err)
@@ -33,6 +35,9 @@ static bool run_command(char *const *argv, int *status, struct err *err)
 		fprintf(stderr, "lockwatch: cannot execute %s: %s\n", argv[0], strerror(errno));
 		_exit(127);
 	}
+	/* Ctrl-C is meant for the command; what was seen until then is still told. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
 	while (waitpid(pid, status, 0) < 0) {
 		if (errno != EINTR)
 			return err_sys(err, "waitpid");
@@ -40,102 +45,112 @@ static bool run_command(char *const *argv, int *status, struct err *err)
 	return true;
 }
 
-static bool watch_command(char *const *argv, struct watched *out, struct err *err)
+static bool start_delays(const struct strs *delays, struct lockdelay **out, struct err *err)
+{
+	if (!delays->n)
+		return true;
+	if (!lockdelay_open(out, err))
+		return false;
+	for (size_t i = 0; i < delays->n; i++) {
+		if (!lockdelay_set(*out, delays->v[i], err))
+			return false;
+	}
+	return true;
+}
+
+static bool watch_command(const struct wanted *wanted, struct lock_report *out, int *status,
+			  struct err *err)
 {
 	CLEANUP(lockwatch_free_ptr) struct lockwatch *watch = NULL;
+	CLEANUP(lockdelay_free_ptr) struct lockdelay *delay = NULL;
 	CLEANUP(kallsyms_free_ptr) struct kallsyms *syms = NULL;
 	AUTO_LOCK_ROWS rows = LOCK_ROWS_INIT;
 	bool ok;
 
-	if (!kallsyms_load(&syms, err) || !lockwatch_open(&watch, err))
+	if (!kallsyms_load(&syms, err) || !lockwatch_open(&watch, err) ||
+	    !start_delays(&wanted->delays, &delay, err))
 		return false;
+	counters_read_locks(&out->events_before);
 	out->seconds = clock_mono_s();
 	lockwatch_switch(watch, true);
-	ok = run_command(argv, &out->status, err);
+	ok = run_command(wanted->command.v, status, err);
 	lockwatch_switch(watch, false);
 	out->seconds = clock_mono_s() - out->seconds;
+	counters_read_locks(&out->events_after);
 	if (!ok || !lockwatch_read(watch, &rows, &out->health, err))
 		return false;
 	lock_waits_name(&rows, syms, &out->waits);
 	spinlock_facts_read(&out->spin, syms);
+	out->holds = lockwatch_holds(watch);
+	out->cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 	return true;
 }
 
-static void print_json(const struct watched *w)
+static int watch(const struct wanted *wanted)
 {
-	for (size_t i = 0; i < w->waits.n; i++) {
-		const struct lock_wait *wait = &w->waits.v[i];
-		AUTO_JSON *line = json_object();
-		AUTO_FREE char *text = NULL;
+	struct lock_report report = {0};
+	struct err err;
+	int status = 0;
+	bool ok = watch_command(wanted, &report, &status, &err);
 
-		js_set_str(line, "type", "lock");
-		js_set_str(line, "class", wait->class);
-		js_set_str(line, "site", wait->site);
-		js_set_i64(line, "count", (int64_t)wait->stat.count);
-		js_set_i64(line, "wait_ns", (int64_t)wait->stat.sum_ns);
-		js_set_i64(line, "max_ns", (int64_t)wait->stat.max_ns);
-		text = js_text(line);
-		puts(text);
-	}
+	if (!ok)
+		fprintf(stderr, "lockwatch: %s\n", err.msg);
+	else if (wanted->json)
+		lock_report_json(&report, stdout);
+	else
+		lock_report_print(&report, (size_t)wanted->sites, stderr);
+	lock_report_release(&report);
+	if (!ok)
+		return err_exit_status(&err);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void print_table(const struct watched *w)
+static void print_help(const struct opt *opts)
 {
-	printf("%-16s %-32s %10s %14s %12s %12s\n", "class", "site", "waits", "total ns", "max ns",
-	       "average ns");
-	for (size_t i = 0; i < w->waits.n; i++) {
-		const struct lock_wait *wait = &w->waits.v[i];
-
-		printf("%-16.40s %-32.60s %10llu %14llu %12llu %12llu\n", wait->class, wait->site,
-		       (unsigned long long)wait->stat.count, (unsigned long long)wait->stat.sum_ns,
-		       (unsigned long long)wait->stat.max_ns,
-		       (unsigned long long)(wait->stat.sum_ns / wait->stat.count));
-	}
+	printf("usage: lockwatch [--json] [--sites N] [--delay LOCK=TIME[/N]]... -- COMMAND "
+	       "[ARGUMENT...]\n"
+	       "       lockwatch --self-test accounting|naming|all\n\n"
+	       "Waits for kernel locks on the whole machine while COMMAND runs: by lock and call "
+	       "site,\non stderr, or as JSON on stdout. Ends with the status of the command.\n\n");
+	opt_help(opts, stdout);
 }
 
-static void print_health(const struct watched *w)
+static bool parse(struct wanted *wanted, const struct opt *opts, int argc, char **argv,
+		  struct err *err)
 {
-	const struct lock_health *h = &w->health;
-	const char *reason;
-
-	fprintf(stderr,
-		"lockwatch: %.3f s; %llu begins, %llu ends, %llu open, %llu lost, "
-		"%llu without stack, %llu map full, %llu recursion misses\n",
-		w->seconds, (unsigned long long)h->begins, (unsigned long long)h->ends,
-		(unsigned long long)h->open, (unsigned long long)h->lost,
-		(unsigned long long)h->stack_failures, (unsigned long long)h->map_full,
-		(unsigned long long)h->recursion_misses);
-	if (!lock_health_ok(h, &reason))
-		fprintf(stderr, "lockwatch: not valid: %s\n", reason);
-	if (!spinlock_measurable(&w->spin, &reason))
-		fprintf(stderr, "lockwatch: spinlocks not seen here: %s\n", reason);
+	if (!opt_parse(opts, argc, argv, &wanted->command, &wanted->help, err))
+		return false;
+	if (wanted->help || wanted->self_test)
+		return true;
+	if (!wanted->command.n)
+		return err_set(err, ERR_USAGE, "no command given; see lockwatch --help");
+	return wanted->sites >= 0 || err_set(err, ERR_USAGE, "--sites wants a number from 0 on");
 }
 
 int lockwatch_main(int argc, char **argv)
 {
-	struct watched watched = {0};
-	bool json = false, help = false, ok;
-	const struct opt opts[] = {{0, "json", OPT_FLAG, &json, NULL, "print lines of JSON"}, {0}};
-	AUTO_STRS command = STRS_INIT;
+	struct wanted wanted = {.sites = 5, .delays = STRS_INIT, .command = STRS_INIT};
+	const struct opt opts[] = {
+		{0, "json", OPT_FLAG, &wanted.json, NULL, "lines of JSON on stdout"},
+		{0, "sites", OPT_INT, &wanted.sites, "N", "call sites shown of each lock (5)"},
+		{0, "delay", OPT_LIST, &wanted.delays, "LOCK=TIME[/N]",
+		 "keep holders of lruvec or zone TIME longer, at every Nth chance (32)"},
+		{0, "self-test", OPT_STRING, &wanted.self_test, "WHAT",
+		 "check what is told against known waits: accounting, naming, all"},
+		{0}};
 	struct err err;
+	int status;
 
-	ok = opt_parse(opts, argc, argv, &command, &help, &err);
-	if (ok && (help || !command.n)) {
-		printf("usage: lockwatch [--json] -- COMMAND [ARGUMENT...]\n"
-		       "Waits for kernel locks on the whole machine while COMMAND runs.\n");
-		opt_help(opts, stdout);
-		return help ? 0 : 2;
-	}
-	ok = ok && watch_command(command.v, &watched, &err);
-	if (!ok) {
+	if (!parse(&wanted, opts, argc, argv, &err)) {
 		fprintf(stderr, "lockwatch: %s\n", err.msg);
-		return err_exit_status(&err);
+		status = err_exit_status(&err);
+	} else if (wanted.help) {
+		print_help(opts);
+		status = 0;
+	} else {
+		status = wanted.self_test ? lock_selftest(wanted.self_test) : watch(&wanted);
 	}
-	if (json)
-		print_json(&watched);
-	else
-		print_table(&watched);
-	print_health(&watched);
-	lock_waits_release(&watched.waits);
-	return WIFEXITED(watched.status) ? WEXITSTATUS(watched.status) : 1;
+	strs_release(&wanted.delays);
+	strs_release(&wanted.command);
+	return status;
 }
