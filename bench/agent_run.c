@@ -9,6 +9,7 @@
 #include "bench/bench_run.h"
 #include "bench/benchmarks.h"
 #include "bench/counters.h"
+#include "bench/knob_journal.h"
 #include "bench/lockwatch.h"
 
 #define TIMEOUT_S 600
@@ -95,6 +96,18 @@ static bool open_watch(struct run *run, struct err *err)
 	       lockwatch_open(&run->watch, err);
 }
 
+/* A benchmark that was killed could not put its knobs back. */
+static void restore_knobs(const struct run *run)
+{
+	struct err err;
+	size_t n;
+
+	if (!knob_journal_recover(&n, &err))
+		agent_log(run->agent, "%s", err.msg);
+	else if (n)
+		agent_log(run->agent, "put back %zu knobs that the benchmark left", n);
+}
+
 static bool measure(struct run *run, const struct bench *bench, const json_t *params,
 		    double timeout_s, struct err *err)
 {
@@ -112,6 +125,7 @@ static bool measure(struct run *run, const struct bench *bench, const json_t *pa
 		  bench_child_run(&child, err) && counters_read(&after, err);
 
 	run->done = child.done;
+	restore_knobs(run);
 	memcg_remove(cgroup);
 	if (!ok)
 		return false;

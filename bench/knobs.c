@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "bench/knob_journal.h"
 
 #define KNOB_MAX ((size_t)1 << 16)
 
@@ -29,33 +30,46 @@ bool knob_read(const char *path, char **out, struct err *err)
 	return true;
 }
 
-static void remember(struct knobs *knobs, const char *path, char *before)
+static bool remember(struct knobs *knobs, const char *path, const char *before, struct err *err)
 {
-	struct knob *knob;
-
 	for (size_t i = 0; i < knobs->n; i++) {
-		if (!strcmp(knobs->saved[i].path, path)) {
-			free(before);
-			return;
-		}
+		if (!strcmp(knobs->paths[i], path))
+			return true;
 	}
-	knob = array_push(knobs->saved, knobs->n, knobs->cap);
-	knob->path = xstrdup(path);
-	knob->before = before;
+	if (!knobs->n)
+		knob_journal_guard();
+	if (!knob_journal_add(path, before, err))
+		return err_wrap(err, "%s stays as it is", path);
+	*array_push(knobs->paths, knobs->n, knobs->cap) = xstrdup(path);
+	return true;
+}
+
+static void forget_last(struct knobs *knobs)
+{
+	struct err err;
+
+	if (!knob_journal_drop(knobs->paths[knobs->n - 1], false, &err))
+		fprintf(stderr, "%s\n", err.msg);
+	free(knobs->paths[--knobs->n]);
 }
 
 bool knob_set(struct knobs *knobs, const char *path, const char *value, struct err *err)
 {
 	AUTO_FREE char *before = NULL;
 	AUTO_FREE char *after = NULL;
+	size_t n = knobs->n;
 
 	if (!knob_read(path, &before, err))
 		return false;
 	if (!strcmp(before, value))
 		return true;
-	if (!fs_poke(path, value, err))
+	if (!remember(knobs, path, before, err))
 		return false;
-	remember(knobs, path, TAKE(before));
+	if (!fs_poke(path, value, err)) {
+		if (knobs->n > n)
+			forget_last(knobs);
+		return false;
+	}
 	if (!knob_read(path, &after, err))
 		return false;
 	if (strcmp(after, value) != 0)
@@ -69,14 +83,12 @@ void knobs_restore(struct knobs *knobs)
 	struct err err;
 
 	while (knobs->n) {
-		struct knob *knob = &knobs->saved[--knobs->n];
+		char *path = knobs->paths[--knobs->n];
 
-		if (!fs_poke(knob->path, knob->before, &err))
-			fprintf(stderr, "knob not restored to \"%s\": %s\n", knob->before, err.msg);
-		free(knob->path);
-		free(knob->before);
+		if (!knob_journal_drop(path, true, &err))
+			fprintf(stderr, "%s not restored: %s\n", path, err.msg);
+		free(path);
 	}
-	free(knobs->saved);
-	knobs->saved = NULL;
-	knobs->cap = 0;
+	free(knobs->paths);
+	*knobs = (struct knobs)KNOBS_INIT;
 }

@@ -2,17 +2,13 @@
 #ifndef BENCH_KNOBS_H
 #define BENCH_KNOBS_H
 
-/* Files of /proc and /sys that are set, read back, and put back to what they were. */
+/* Files of /proc and /sys that are set, read back, and put back to what they were, whatever happens
+ * to us (bench/knob_journal.h). */
 
 #include "base/str.h"
 
-struct knob {
-	char *path;
-	char *before;
-};
-
 struct knobs {
-	struct knob *saved;
+	char **paths; /* of those that we changed */
 	size_t n, cap;
 };
 
@@ -25,7 +21,8 @@ struct knobs {
 /* The value of one knob without the newline; of "always [madvise] never" the chosen word. The
  * caller frees it. ERR_NOTFOUND when this kernel has no such knob. */
 bool knob_read(const char *path, char **out, struct err *err) _must_check;
-/* Remembers the value found (once per path), writes, reads back; an error names what stayed. */
+/* Writes the value found to the journal (once per path), sets, reads back; an error names what
+ * stayed. Starts a process that restores should this one be killed. */
 bool knob_set(struct knobs *knobs, const char *path, const char *value,
 	      struct err *err) _must_check;
 /* Puts everything back, last set first, and empties knobs; what cannot be put back is said on

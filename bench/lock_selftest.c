@@ -3,6 +3,7 @@
 #include "bench/lock_selftest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,9 +55,9 @@ static enum verdict tell(enum verdict verdict, const char *what, const char *fmt
 
 /*
  * mprotect() holds mmap_lock for writing over all of its range; the same few pages mapped many times
- * make it long without taking memory. process_vm_readv() from another process waits for reading (a
- * writer would spin, untold), and is not delayed by what mprotect() did to the page tables. This
- * struct is shared between the two.
+ * make it long without taking memory. A reader of /proc/PID/mem waits for reading (a writer would spin,
+ * untold), and is not delayed by what mprotect() did to the page tables. This struct is shared
+ * between the two.
  */
 struct game {
 	char *area;
@@ -137,18 +137,20 @@ static bool size_game(struct game *game, struct err *err)
 		       HOLD_MIN_NS / 1e6);
 }
 
-static void look_at_holder(const struct game *game)
+static void look_at_holder(int mem, const struct game *game)
 {
 	char byte;
-	const struct iovec here = {&byte, 1}, there = {(void *)(uintptr_t)game, 1};
 
-	(void)!process_vm_readv(game->holder, &here, 1, &there, 1, 0);
+	(void)!pread(mem, &byte, 1, (off_t)(uintptr_t)game);
 }
 
 static void wait_for_lock(struct game *game)
 {
+	AUTO_FREE char *path = xasprintf("/proc/%d/mem", (int)game->holder);
+	AUTO_CLOSE int mem = open(path, O_RDONLY | O_CLOEXEC);
+
 	/* All that follows has its pages before. */
-	look_at_holder(game);
+	look_at_holder(mem, game);
 	game->last_begin_ns = (double)clock_mono_ns();
 	be_undisturbed(3);
 	atomic_store(&game->holding, 0);
@@ -157,7 +159,7 @@ static void wait_for_lock(struct game *game)
 			clock_sleep_s(0.0001);
 		clock_sleep_s(HEAD_START);
 		game->last_begin_ns = (double)clock_mono_ns();
-		look_at_holder(game);
+		look_at_holder(mem, game);
 		game->waited_ns += (double)clock_mono_ns() - game->last_begin_ns;
 		atomic_store(&game->holding, -round);
 	}
@@ -206,7 +208,7 @@ static struct lock_stat told_of(struct lockwatch *watch, const struct kallsyms *
 	lock_waits_name(&rows, syms, &waits);
 	for (size_t i = 0; i < waits.n; i++) {
 		if (!strcmp(waits.v[i].class, "mmap_lock") &&
-		    strstr(waits.v[i].site, "process_vm_rw"))
+		    strstr(waits.v[i].site, "access_remote_vm"))
 			lock_stat_merge(&sum, &waits.v[i].stat);
 	}
 	return sum;
@@ -313,58 +315,67 @@ static bool accounting(const struct kallsyms *syms, enum verdict *verdict, struc
 
 #define CLASSES	 3
 #define DELAYS	 3
-#define NAMING_S 1.5
+#define NAMING_S 3.0
 #define SMALL	 0.1 /* of what the delayed lock rose by, an innocent one may rise */
+#define AREA	 (4 * MIB)
 
 static const char *const classes[CLASSES] = {"lruvec", "zone", "mmap_lock"};
-static const char *const delay_texts[DELAYS] = {"0", "10us/4", "40us/4"};
+static const char *const delay_texts[DELAYS] = {"0", "20us/4", "80us/4"};
 
 /* Faults and frees, until killed: a process of its own, so that mmap_lock is not shared. */
-static pid_t start_worker(void)
+static pid_t start_worker(atomic_ullong *faults)
 {
-	size_t size = 8 * MIB;
 	pid_t pid = fork();
 
 	if (pid)
 		return pid;
 	for (;;) {
-		char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		char *p = mmap(NULL, AREA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			       0);
 
 		if (p == MAP_FAILED)
 			_exit(1);
-		(void)madvise(p, size, MADV_NOHUGEPAGE);
-		for (size_t at = 0; at < size; at += 4096)
+		(void)madvise(p, AREA, MADV_NOHUGEPAGE);
+		for (size_t at = 0; at < AREA; at += 4096)
 			((volatile char *)p)[at] = 1;
-		munmap(p, size);
+		munmap(p, AREA);
+		atomic_fetch_add(faults, AREA / 4096);
 	}
 }
 
-/* Wait per second of CPU time for each class. */
-static bool measure(const struct kallsyms *syms, unsigned cpus, double *rates, struct err *err)
+/* Runs the workers for a while; how many faults they made. */
+static unsigned long long work(struct lockwatch *watch, unsigned n, atomic_ullong *faults)
 {
-	CLEANUP(lockwatch_free_ptr) struct lockwatch *watch = NULL;
-	AUTO_FREE pid_t *workers = xcalloc(cpus, sizeof(*workers));
-	AUTO_LOCK_ROWS rows = LOCK_ROWS_INIT;
-	AUTO_LOCK_WAITS waits = {NULL, 0, 0};
-	struct lock_health health;
-	double begin;
+	AUTO_FREE pid_t *workers = xcalloc(n, sizeof(*workers));
 
-	if (!lockwatch_open(&watch, err))
-		return false;
-	for (unsigned i = 0; i < cpus; i++)
-		workers[i] = start_worker();
-	begin = clock_mono_s();
+	atomic_store(faults, 0);
+	for (unsigned i = 0; i < n; i++)
+		workers[i] = start_worker(faults);
 	lockwatch_switch(watch, true);
 	clock_sleep_s(NAMING_S);
 	lockwatch_switch(watch, false);
-	begin = clock_mono_s() - begin;
-	for (unsigned i = 0; i < cpus; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		if (workers[i] > 0) {
 			kill(workers[i], SIGKILL);
 			waitpid(workers[i], NULL, 0);
 		}
 	}
+	return atomic_load(faults);
+}
+
+/* ns of wait per fault for each class. */
+static bool measure(const struct kallsyms *syms, unsigned cpus, atomic_ullong *faults,
+		    double *wait_ns, struct err *err)
+{
+	CLEANUP(lockwatch_free_ptr) struct lockwatch *watch = NULL;
+	AUTO_LOCK_ROWS rows = LOCK_ROWS_INIT;
+	AUTO_LOCK_WAITS waits = {NULL, 0, 0};
+	struct lock_health health;
+	unsigned long long n;
+
+	if (!lockwatch_open(&watch, err))
+		return false;
+	n = work(watch, cpus, faults);
 	if (!lockwatch_read(watch, &rows, &health, err))
 		return false;
 	lock_waits_name(&rows, syms, &waits);
@@ -372,48 +383,53 @@ static bool measure(const struct kallsyms *syms, unsigned cpus, double *rates, s
 		struct lock_stat sum;
 
 		lock_waits_class(&waits, classes[i], &sum);
-		rates[i] = (double)sum.sum_ns / (begin * 1e9 * cpus);
+		wait_ns[i] = (double)sum.sum_ns / (double)(n ? n : 1);
 	}
 	return true;
 }
 
-static enum verdict judge_names(size_t target, double rates[DELAYS][CLASSES])
+static enum verdict judge_names(size_t target, double wait_ns[DELAYS][CLASSES])
 {
-	double rise = rates[DELAYS - 1][target] - rates[0][target];
+	double rise = wait_ns[DELAYS - 1][target] - wait_ns[0][target];
 	AUTO_STR text = str_new();
 	bool good = rise > 0;
 
 	for (size_t d = 0; d < DELAYS; d++) {
-		str_addf(&text, "%s %s: %.2f %%", d ? "," : "", delay_texts[d],
-			 100 * rates[d][target]);
-		good = good && (!d || rates[d][target] > rates[d - 1][target]);
+		str_addf(&text, "%s %s: %.0f ns", d ? "," : "", delay_texts[d], wait_ns[d][target]);
+		good = good && (!d || wait_ns[d][target] > wait_ns[d - 1][target]);
 	}
-	str_add(&text, "; at the end without the delay and with it:");
+	str_add(&text, "; without and with the longest:");
 	for (size_t i = 0; i < CLASSES; i++) {
 		if (i == target)
 			continue;
-		str_addf(&text, " %s %.2f, %.2f %%", classes[i], 100 * rates[0][i],
-			 100 * rates[DELAYS - 1][i]);
-		good = good && rates[DELAYS - 1][i] - rates[0][i] <= SMALL * rise;
+		str_addf(&text, " %s %.0f, %.0f ns", classes[i], wait_ns[0][i],
+			 wait_ns[DELAYS - 1][i]);
+		good = good && wait_ns[DELAYS - 1][i] - wait_ns[0][i] <= SMALL * rise;
 	}
-	return tell(good ? GOOD : BAD, "naming",
-		    "share of CPU time spent waiting for %s, holders delayed%s", classes[target],
-		    text.s);
+	return tell(good ? GOOD : BAD, "naming", "wait per fault for %s with its holders delayed%s",
+		    classes[target], text.s);
 }
 
 static bool check_name(struct lockdelay *delay, const struct kallsyms *syms, unsigned cpus,
 		       size_t target, enum verdict *verdict, struct err *err)
 {
-	double rates[DELAYS][CLASSES];
+	AUTO_FREE char *off = xasprintf("%s=0", classes[target]);
+	double wait_ns[DELAYS][CLASSES];
+	atomic_ullong *faults = mmap(NULL, sizeof(*faults), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
+	if (faults == MAP_FAILED)
+		return err_sys(err, "shared memory");
 	for (size_t d = 0; d < DELAYS; d++) {
 		AUTO_FREE char *text = xasprintf("%s=%s", classes[target], delay_texts[d]);
 
-		if (!lockdelay_set(delay, text, err) || !measure(syms, cpus, rates[d], err))
+		if (!lockdelay_set(delay, text, err) ||
+		    !measure(syms, cpus, faults, wait_ns[d], err))
 			return false;
 	}
-	*verdict = judge_names(target, rates);
-	return true;
+	munmap(faults, sizeof(*faults));
+	*verdict = judge_names(target, wait_ns);
+	return lockdelay_set(delay, off, err);
 }
 
 static bool naming(const struct kallsyms *syms, enum verdict *verdict, struct err *err)
@@ -427,14 +443,12 @@ static bool naming(const struct kallsyms *syms, enum verdict *verdict, struct er
 		*verdict = tell(NOT_HERE, "naming", "%s", reason);
 		return true;
 	}
+	if (!lockdelay_open(&delay, err))
+		return false;
 	for (size_t target = 0; target < 2; target++) {
-		AUTO_FREE char *off = xasprintf("%s=0", classes[target]);
 		enum verdict one;
 
-		if (!delay && !lockdelay_open(&delay, err))
-			return false;
-		if (!check_name(delay, syms, spin.cpus, target, &one, err) ||
-		    !lockdelay_set(delay, off, err))
+		if (!check_name(delay, syms, spin.cpus, target, &one, err))
 			return false;
 		if (one != GOOD)
 			*verdict = one;

@@ -9,10 +9,10 @@
  * The includer provides the uint64_t family (the BPF side has no C library).
  */
 
-#define LOCK_SPIN	 1u /* flags of the tracepoint (include/trace/events/lock.h) */
-#define LOCK_READ	 2u
-#define LOCK_WRITE	 4u
-#define LOCK_MUTEX	 32u
+#define LOCK_F_SPIN	 1u /* flags of the tracepoint (include/trace/events/lock.h) */
+#define LOCK_F_READ	 2u
+#define LOCK_F_WRITE	 4u
+#define LOCK_F_MUTEX	 32u
 #define LOCK_NEST	 4u /* task, softirq, hardirq, NMI */
 #define LOCK_HIST	 32u
 #define LOCK_STACK_DEPTH 16u
@@ -77,7 +77,7 @@ struct lock_hold {
 
 static inline bool lock_is_spin(uint32_t flags)
 {
-	return (flags & (LOCK_SPIN | LOCK_MUTEX)) == LOCK_SPIN;
+	return (flags & (LOCK_F_SPIN | LOCK_F_MUTEX)) == LOCK_F_SPIN;
 }
 
 /* False when nested too deeply. */

@@ -37,13 +37,13 @@ void lock_waits_release(struct lock_waits *waits)
 
 static const char *type_of(uint32_t flags)
 {
-	if (flags & LOCK_MUTEX)
+	if (flags & LOCK_F_MUTEX)
 		return "MUTEX";
-	if (flags & LOCK_SPIN)
+	if (flags & LOCK_F_SPIN)
 		return "SPIN";
-	if (flags & LOCK_READ)
+	if (flags & LOCK_F_READ)
 		return "READ";
-	return flags & LOCK_WRITE ? "WRITE" : "-";
+	return flags & LOCK_F_WRITE ? "WRITE" : "-";
 }
 
 static void add_candidate(struct candidates *c, const char *class)

@@ -216,10 +216,11 @@ static void generated_stream(void **state)
 			asleep[tid] = (struct wait){now, 100 + rnd(&rng, 100), tid};
 			begins++;
 			if (asleep[tid].lock % 3 == 0) {
-				begin(env, now, cpu, tid, asleep[tid].lock, LOCK_MUTEX | LOCK_SPIN);
-				begin(env, now + 1, cpu, tid, asleep[tid].lock, LOCK_MUTEX);
+				begin(env, now, cpu, tid, asleep[tid].lock,
+				      LOCK_F_MUTEX | LOCK_F_SPIN);
+				begin(env, now + 1, cpu, tid, asleep[tid].lock, LOCK_F_MUTEX);
 			} else {
-				begin(env, now, cpu, tid, asleep[tid].lock, LOCK_WRITE);
+				begin(env, now, cpu, tid, asleep[tid].lock, LOCK_F_WRITE);
 			}
 			break;
 		case 1:
@@ -235,7 +236,7 @@ static void generated_stream(void **state)
 			/* Spinlocks are 1 to 99; no CPU waits twice for the same. */
 			spins[cpu][depth[cpu]] =
 				(struct wait){now, 1 + depth[cpu] * 20 + rnd(&rng, 20), tid};
-			begin(env, now, cpu, tid, spins[cpu][depth[cpu]].lock, LOCK_SPIN);
+			begin(env, now, cpu, tid, spins[cpu][depth[cpu]].lock, LOCK_F_SPIN);
 			depth[cpu]++;
 			begins++;
 			break;
@@ -270,13 +271,13 @@ static void losses_are_counted(void **state)
 	end(env, 5, 0, 1, 9, 0);
 	assert_int_equal(env->fails[LOCK_ORPHAN_ENDS], 1);
 	/* A task that begins a second wait without an end of the first. */
-	begin(env, 10, 0, 1, 101, LOCK_READ);
-	begin(env, 20, 0, 1, 102, LOCK_READ);
+	begin(env, 10, 0, 1, 101, LOCK_F_READ);
+	begin(env, 20, 0, 1, 102, LOCK_F_READ);
 	assert_int_equal(env->fails[LOCK_NESTED_DROPPED], 1);
 	end(env, 15, 0, 1, 102, 0);
 	assert_int_equal(env->fails[LOCK_BACKWARD], 1);
 	env->tasks_full = true;
-	begin(env, 30, 0, 2, 101, LOCK_READ);
+	begin(env, 30, 0, 2, 101, LOCK_F_READ);
 	assert_int_equal(env->fails[LOCK_TASK_FULL], 1);
 	assert_int_equal(env->stats[102].count, 0);
 	free(env);
@@ -289,7 +290,7 @@ static void switched_off_in_between(void **state)
 	struct lock_env *env = env_new();
 
 	(void)state;
-	begin(env, 100, 0, 1, 101, LOCK_WRITE);
+	begin(env, 100, 0, 1, 101, LOCK_F_WRITE);
 	lock_on_end(env, 1, 101, true, &off, off.stopped_ns);
 	assert_int_equal(env->stats[101].sum_ns, 50);
 	lock_on_end(env, 2, 102, true, &off, off.stopped_ns);
@@ -303,7 +304,7 @@ static void holds_between_contended_acquire_and_release(void **state)
 	struct lock_env *env = env_new();
 
 	(void)state;
-	begin(env, 100, 0, 1, 7, LOCK_SPIN);
+	begin(env, 100, 0, 1, 7, LOCK_F_SPIN);
 	end(env, 140, 0, 1, 7, 0);
 	lock_on_release(env, 1, 7, 190);
 	assert_int_equal(env->stats[7].hold_count, 1);
@@ -312,12 +313,12 @@ static void holds_between_contended_acquire_and_release(void **state)
 	lock_on_release(env, 1, 7, 300);
 	assert_int_equal(env->stats[7].hold_count, 1);
 	/* Who got it let go unseen, another took it without waiting. */
-	begin(env, 400, 0, 1, 7, LOCK_SPIN);
+	begin(env, 400, 0, 1, 7, LOCK_F_SPIN);
 	end(env, 410, 0, 1, 7, 0);
 	lock_on_release(env, 2, 7, 900);
 	assert_int_equal(env->stats[7].hold_count, 1);
 	/* Given up is not got. */
-	begin(env, 1000, 0, 3, 101, LOCK_WRITE);
+	begin(env, 1000, 0, 3, 101, LOCK_F_WRITE);
 	end(env, 1010, 0, 3, 101, -4);
 	lock_on_release(env, 3, 101, 1100);
 	assert_int_equal(env->stats[101].count, 1);

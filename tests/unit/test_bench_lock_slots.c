@@ -13,7 +13,7 @@
 
 static struct lock_slot slot_of(uint64_t lock, uint64_t now)
 {
-	return (struct lock_slot){.lock = lock, .flags = LOCK_SPIN, .begin_ns = now};
+	return (struct lock_slot){.lock = lock, .flags = LOCK_F_SPIN, .begin_ns = now};
 }
 
 static void nested_waits_keep_their_times(void **state)
@@ -79,10 +79,10 @@ static void log2_of_waits(void **state)
 static void kinds_of_locks(void **state)
 {
 	(void)state;
-	assert_true(lock_is_spin(LOCK_SPIN));
-	assert_true(lock_is_spin(LOCK_SPIN | LOCK_READ));
-	assert_false(lock_is_spin(LOCK_SPIN | LOCK_MUTEX));
-	assert_false(lock_is_spin(LOCK_WRITE));
+	assert_true(lock_is_spin(LOCK_F_SPIN));
+	assert_true(lock_is_spin(LOCK_F_SPIN | LOCK_F_READ));
+	assert_false(lock_is_spin(LOCK_F_SPIN | LOCK_F_MUTEX));
+	assert_false(lock_is_spin(LOCK_F_WRITE));
 	assert_false(lock_is_spin(0));
 }
 

@@ -102,11 +102,11 @@ static void named_by_call_site(void **state)
 
 	(void)state;
 	/* Frames of lock text, of tracing and of generated code are no call sites. */
-	ROW(&rows, 1, LOCK_SPIN, 10, BPF_PROG, TRACE, RAW_LOCK, HELPER, MOVE, DRAIN);
-	ROW(&rows, 2, LOCK_SPIN, 20, BPF_PROG, TRACE, RAW_LOCK, HELPER, RELEASE, UNHEARD);
-	ROW(&rows, 3, LOCK_WRITE, 30, SLOWPATH, DOWN_WRITE, MUNMAP);
-	ROW(&rows, 4, LOCK_SPIN, 40, RAW_LOCK, UNHEARD, FREELIST);
-	ROW(&rows, 5, LOCK_SPIN, 50, RAW_LOCK, UNHEARD, MUNMAP);
+	ROW(&rows, 1, LOCK_F_SPIN, 10, BPF_PROG, TRACE, RAW_LOCK, HELPER, MOVE, DRAIN);
+	ROW(&rows, 2, LOCK_F_SPIN, 20, BPF_PROG, TRACE, RAW_LOCK, HELPER, RELEASE, UNHEARD);
+	ROW(&rows, 3, LOCK_F_WRITE, 30, SLOWPATH, DOWN_WRITE, MUNMAP);
+	ROW(&rows, 4, LOCK_F_SPIN, 40, RAW_LOCK, UNHEARD, FREELIST);
+	ROW(&rows, 5, LOCK_F_SPIN, 50, RAW_LOCK, UNHEARD, MUNMAP);
 	lock_waits_name(&rows, syms, &waits);
 	assert_non_null(find(&waits, "lruvec", "folio_batch_move_lru"));
 	assert_non_null(find(&waits, "lruvec", "__page_cache_release"));
@@ -124,8 +124,8 @@ static void type_decides(void **state)
 
 	(void)state;
 	/* The same function under another type of lock is another lock. */
-	ROW(&rows, 1, LOCK_READ, 1, DOWN_WRITE, COLLAPSE);
-	ROW(&rows, 2, LOCK_SPIN, 1, RAW_LOCK, MUNMAP);
+	ROW(&rows, 1, LOCK_F_READ, 1, DOWN_WRITE, COLLAPSE);
+	ROW(&rows, 2, LOCK_F_SPIN, 1, RAW_LOCK, MUNMAP);
 	lock_waits_name(&rows, syms, &waits);
 	assert_non_null(find(&waits, "mmap_lock", "collapse_huge_page"));
 	assert_non_null(find(&waits, "other:__vm_munmap", "__vm_munmap"));
@@ -137,7 +137,7 @@ static void inner_spinlock_is_the_sleeping_lock(void **state)
 	AUTO_LOCK_WAITS waits = {NULL, 0, 0};
 
 	(void)state;
-	ROW(&rows, 1, LOCK_SPIN, 1, RAW_LOCK, SLOWPATH, DOWN_WRITE, MUNMAP);
+	ROW(&rows, 1, LOCK_F_SPIN, 1, RAW_LOCK, SLOWPATH, DOWN_WRITE, MUNMAP);
 	lock_waits_name(&rows, syms, &waits);
 	assert_non_null(find(&waits, "mmap_lock", "__vm_munmap"));
 }
@@ -150,14 +150,14 @@ static void address_names_the_ambiguous(void **state)
 
 	(void)state;
 	/* collapse_huge_page write-locks mmap_lock and anon_vma: only the address tells which. */
-	ROW(&rows, 1, LOCK_WRITE, 5, DOWN_WRITE, COLLAPSE);
-	ROW(&rows, 1, LOCK_WRITE, 7, DOWN_WRITE, MUNMAP);
-	ROW(&rows, 2, LOCK_WRITE, 11, DOWN_WRITE, COLLAPSE);
+	ROW(&rows, 1, LOCK_F_WRITE, 5, DOWN_WRITE, COLLAPSE);
+	ROW(&rows, 1, LOCK_F_WRITE, 7, DOWN_WRITE, MUNMAP);
+	ROW(&rows, 2, LOCK_F_WRITE, 11, DOWN_WRITE, COLLAPSE);
 	/* __folio_split takes four spinlocks. */
-	ROW(&rows, 3, LOCK_SPIN, 13, RAW_LOCK, SPLIT);
-	ROW(&rows, 3, LOCK_SPIN, 17, RAW_LOCK, MOVE);
+	ROW(&rows, 3, LOCK_F_SPIN, 13, RAW_LOCK, SPLIT);
+	ROW(&rows, 3, LOCK_F_SPIN, 17, RAW_LOCK, MOVE);
 	/* An unknown site on a known lock. */
-	ROW(&rows, 3, LOCK_SPIN, 19, RAW_LOCK, UNHEARD);
+	ROW(&rows, 3, LOCK_F_SPIN, 19, RAW_LOCK, UNHEARD);
 	lock_waits_name(&rows, syms, &waits);
 	lock_waits_class(&waits, "mmap_lock", &sum);
 	assert_int_equal(sum.sum_ns, 12);
@@ -175,9 +175,9 @@ static void contradiction_names_nothing(void **state)
 
 	(void)state;
 	/* Memory that was reused held two locks: each sure site keeps its own name. */
-	ROW(&rows, 1, LOCK_SPIN, 1, RAW_LOCK, MOVE);
-	ROW(&rows, 1, LOCK_SPIN, 2, RAW_LOCK, FREELIST);
-	ROW(&rows, 1, LOCK_SPIN, 4, RAW_LOCK, UNHEARD);
+	ROW(&rows, 1, LOCK_F_SPIN, 1, RAW_LOCK, MOVE);
+	ROW(&rows, 1, LOCK_F_SPIN, 2, RAW_LOCK, FREELIST);
+	ROW(&rows, 1, LOCK_F_SPIN, 4, RAW_LOCK, UNHEARD);
 	lock_waits_name(&rows, syms, &waits);
 	assert_int_equal(find(&waits, "lruvec", "folio_batch_move_lru")->stat.sum_ns, 1);
 	assert_int_equal(find(&waits, "zone", "get_page_from_freelist")->stat.sum_ns, 2);
@@ -190,8 +190,8 @@ static void shared_site_takes_the_next_frame(void **state)
 	AUTO_LOCK_WAITS waits = {NULL, 0, 0};
 
 	(void)state;
-	ROW(&rows, 1, LOCK_SPIN, 1, RAW_LOCK, LIST_ADD, DEFERRED);
-	ROW(&rows, 2, LOCK_SPIN, 2, RAW_LOCK, LIST_ADD, UNHEARD);
+	ROW(&rows, 1, LOCK_F_SPIN, 1, RAW_LOCK, LIST_ADD, DEFERRED);
+	ROW(&rows, 2, LOCK_F_SPIN, 2, RAW_LOCK, LIST_ADD, UNHEARD);
 	lock_waits_name(&rows, syms, &waits);
 	assert_non_null(find(&waits, "deferred_split", "deferred_split_folio"));
 	assert_non_null(find(&waits, "list_lru", "list_lru_add"));
@@ -203,7 +203,7 @@ static void no_stack(void **state)
 	AUTO_LOCK_WAITS waits = {NULL, 0, 0};
 
 	(void)state;
-	ROW(&rows, 1, LOCK_SPIN, 1, MOVE);
+	ROW(&rows, 1, LOCK_F_SPIN, 1, MOVE);
 	rows.v[0].key.stack = -17;
 	lock_waits_name(&rows, syms, &waits);
 	assert_non_null(find(&waits, "other:unknown", "unknown"));
