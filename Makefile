@@ -42,7 +42,7 @@ link = $(CC) $(our_ldflags) $(LDFLAGS)
 
 # What is there: a new .c file in a room needs no edit here ----------------------------------------
 
-rooms := base stats db runner runner/machines bisector reports reports/formats cli
+rooms := base stats db runner runner/machines runner/power runner/consoles bisector reports reports/formats cli
 mains := runner/main.c bisector/main.c reports/main.c cli/main.c
 sources := $(filter-out $(mains),$(wildcard $(addsuffix /*.c,$(rooms))))
 schema := $(sort $(wildcard db/schema/*.sql))

@@ -77,6 +77,18 @@ const struct conf_key settings_keys[] = {
 	 "is "
 	 "repeated.",
 	 false},
+	{"machine", true, "power", CONF_LIST, NULL,
+	 "Power control, in the order of trying: exec; may be repeated.", false},
+	{"machine", true, "power-timeout", CONF_SECONDS, "60s",
+	 "Longest time of one power action by one driver.", false},
+	{"machine", true, "power-delay", CONF_SECONDS, "5s", "Between off and on of a power cycle.",
+	 false},
+	{"machine", true, "power-command", CONF_STRING, NULL,
+	 "power = exec: program and words before the verb (on, off, cycle, reset, soft, nmi, "
+	 "state).",
+	 false},
+	{"machine", true, "console", CONF_STRING, NULL,
+	 "tcp://HOST:PORT or telnet://HOST:PORT; unset: none.", false},
 	{"machine", true, "script", CONF_STRING, NULL, "Script of the fake driver.", false},
 	{"machine", true, "host", CONF_STRING, NULL, "Host that drives it; unset: this host.",
 	 false},
