@@ -6,9 +6,13 @@
 #include "base/log.h"
 #include "base/opt.h"
 #include "base/repo.h"
+#include "runner/console_record.h"
 #include "runner/daemon.h"
 #include "runner/follow.h"
 #include "runner/jobmain.h"
+
+/* Handed over by base/proc.h's pass_fd. */
+#define CONTROL_FD 3
 
 #define EX_DB_DOWN 75 /* sysexits' "try again later": no fault of the job */
 
@@ -22,6 +26,8 @@ static void on_stop(int sig _unused)
 struct options {
 	const char *config;
 	const char *follow;
+	const char *console;
+	const char *to;
 	long long job;
 	long long token;
 	bool once;
@@ -64,11 +70,16 @@ static int run(const struct options *o)
 	repo_init();
 	if (!settings_load(o->config, &settings, &err))
 		return failed(&err);
-	if (o->follow) {
-		ok = follow(&settings, o->follow, &err);
-	} else if (o->job) {
+	if (o->job || o->console) {
 		sigaction(SIGTERM, &stop, NULL);
 		sigaction(SIGINT, &stop, NULL);
+	}
+	if (o->follow) {
+		ok = follow(&settings, o->follow, &err);
+	} else if (o->console) {
+		ok = console_record(&settings, o->console, o->to, o->to ? CONTROL_FD : -1,
+				    &stop_flag, &err);
+	} else if (o->job) {
 		ok = job_main(&settings, o->job, o->token, &stop_flag, &err);
 	} else {
 		ok = daemon_run(&settings, o->once, &err);
@@ -83,6 +94,10 @@ int main(int argc, char **argv)
 		{'c', "config", OPT_STRING, &o.config, "FILE", "settings; see mmperf.conf(5)"},
 		{0, "once", OPT_FLAG, &o.once, NULL, "do all work that there is, then end"},
 		{0, "follow", OPT_STRING, &o.follow, "TREE", "fetch this tree once and end"},
+		{0, "console", OPT_STRING, &o.console, "MACHINE",
+		 "print this machine's console, or record it"},
+		{0, "to", OPT_STRING, &o.to, "FILE",
+		 "record it there (started by a job, which gives orders)"},
 		{0, "job", OPT_INT, &o.job, "ATTEMPT",
 		 "do one claimed job (started by the daemon)"},
 		{0, "token", OPT_INT, &o.token, "N", "lease of that job"},
