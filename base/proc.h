@@ -31,6 +31,7 @@ struct proc_spec {
 	double timeout_s;  /* 0 = none */
 	size_t max_output; /* captured bytes kept (the last ones); 0 = 1 MiB */
 	int pass_fd;	   /* handed to the child as descriptor 3; 0 = none */
+	int stdio_fd;	   /* becomes the child's 0, 1 and 2: a terminal, say; 0 = none */
 	const char *stdin_text; /* NULL = /dev/null */
 	const int *stop; /* polled: non-zero ends the child early (signal flag); NULL = never */
 };

@@ -160,6 +160,10 @@ static bool plan_stdin(struct plan *plan, struct err *err)
 	const char *text = plan->spec->stdin_text;
 	size_t n = text ? strlen(text) : 0;
 
+	if (plan->spec->stdio_fd > 0) {
+		plan->in_fd = fcntl(plan->spec->stdio_fd, F_DUPFD_CLOEXEC, 0);
+		return plan->in_fd >= 0 || err_sys(err, "cannot prepare input");
+	}
 	if (!text) {
 		plan->in_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		return plan->in_fd >= 0 || err_sys(err, "cannot open /dev/null");
@@ -393,6 +397,8 @@ bool child_launch(const struct proc_spec *spec, int out_fd, pid_t *pid, struct e
 
 	if (!plan_make(&plan, err))
 		return false;
+	if (spec->stdio_fd > 0)
+		out_fd = spec->stdio_fd;
 	if (out_fd >= 0 && (plan.out_fd = fcntl(out_fd, F_DUPFD_CLOEXEC, 0)) < 0)
 		return err_sys(err, "cannot start %s", plan.exe);
 	if (pipe2(ends, O_CLOEXEC))

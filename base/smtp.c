@@ -2,15 +2,12 @@
 /* Mail over libcurl. */
 #include "base/smtp.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <curl/curl.h>
 
-#define PASSWORD_MAX 1024
+#include "base/http.h"
+#include "base/secret.h"
 
 static void free_handle(CURL **curl)
 {
@@ -57,48 +54,6 @@ static size_t take_answer(char *line, size_t size, size_t n, void *arg)
 	return size * n;
 }
 
-static void wipe(struct str *str)
-{
-	if (str->s)
-		explicit_bzero(str->s, str->cap);
-	str_release(str);
-}
-
-static bool check_password_file(const char *path, int fd, struct err *err)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return err_sys(err, "cannot look at %s", path);
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, ERR_USAGE, "%s is not a regular file", path);
-	if (st.st_mode & 077)
-		return err_set(err, ERR_USAGE,
-			       "%s can be read by others (mode %04o): run chmod 600 %s", path,
-			       (unsigned)(st.st_mode & 07777), path);
-	return true;
-}
-
-/* The first line. */
-static bool read_password(const char *path, struct str *out, struct err *err)
-{
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char buf[PASSWORD_MAX];
-	ssize_t n;
-
-	if (fd < 0)
-		return err_sys(err, "cannot open the password file %s", path);
-	if (!check_password_file(path, fd, err))
-		return false;
-	n = read(fd, buf, sizeof(buf) - 1);
-	if (n < 0)
-		return err_sys(err, "cannot read the password file %s", path);
-	buf[n] = '\0';
-	str_addn(out, buf, strcspn(buf, "\r\n"));
-	explicit_bzero(buf, sizeof(buf));
-	return out->len ? true : err_set(err, ERR_USAGE, "the password file %s is empty", path);
-}
-
 /* Addresses go into protocol lines; they may come from commit texts. */
 static bool check_address(const char *address, struct err *err)
 {
@@ -129,30 +84,17 @@ static bool check_lines(const struct str *message, struct err *err)
 	return true;
 }
 
-static bool is_loopback(const char *url)
-{
-	static const char *const hosts[] = {"localhost", "127.0.0.1", "[::1]"};
-	const char *host = strstr(url, "://");
-
-	for (size_t i = 0; host && i < ARRAY_SIZE(hosts); i++) {
-		size_t n = strlen(hosts[i]);
-
-		if (!strncmp(host + 3, hosts[i], n) && strchr(":/", host[3 + n]))
-			return true;
-	}
-	return false;
-}
-
 static bool log_in(CURL *curl, const struct smtp_server *server, struct str *password,
 		   struct err *err)
 {
 	if (!server->user)
 		return true;
-	if (!server->starttls && !str_starts(server->url, "smtps://") && !is_loopback(server->url))
+	if (!server->starttls && !str_starts(server->url, "smtps://") &&
+	    !http_is_loopback(server->url))
 		return err_set(err, ERR_USAGE,
 			       "a password would cross the network in the clear: set starttls, or "
 			       "use smtps://");
-	if (server->password_file && !read_password(server->password_file, password, err))
+	if (server->password_file && !secret_read(server->password_file, password, err))
 		return false;
 	curl_easy_setopt(curl, CURLOPT_USERNAME, server->user);
 	curl_easy_setopt(curl, CURLOPT_PASSWORD, password->s);
@@ -235,7 +177,7 @@ enum smtp_outcome smtp_send(const struct smtp_server *server, const char *from,
 			    const struct strs *to, const struct str *message, struct err *err)
 {
 	CLEANUP(free_list) struct curl_slist *list = NULL;
-	CLEANUP(wipe) struct str password = str_new();
+	AUTO_SECRET password = str_new();
 	AUTO_STR refusal = str_new();
 	struct letter letter = {.text = message, .refusal = &refusal};
 	AUTO_FREE char *shown = str_hide_password(server->url);
