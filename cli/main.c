@@ -8,8 +8,9 @@
 
 /* In the order of the help: set up, watch, ask, look up. */
 static const struct command *const commands[] = {
-	&cmd_init,    &cmd_up,	   &cmd_demo,	     &cmd_status, &cmd_log,	 &cmd_run,
-	&cmd_compare, &cmd_bisect, &cmd_regressions, &cmd_report, &cmd_machines, &cmd_db,
+	&cmd_init,     &cmd_up,	     &cmd_demo,	  &cmd_status,	    &cmd_log,
+	&cmd_run,      &cmd_compare, &cmd_bisect, &cmd_regressions, &cmd_report,
+	&cmd_machines, &cmd_machine, &cmd_db,
 };
 
 static void print_help(FILE *f, const struct opt *opts)

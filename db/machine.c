@@ -77,3 +77,16 @@ bool machine_retire(struct db *db, int64_t host, const char *names, struct err *
 
 	return db_exec(db, sql, DBV(dbv_i64(host), dbv_text(names)), err);
 }
+
+bool machine_holder(struct db *db, const char *name, char **state, int64_t *token, struct err *err)
+{
+	static const char sql[] = "select m.state, l.token from machines m left join leases l"
+				  " on l.machine = m.id and l.expires_at > now() where m.name = $1";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_text(name)), DB_MAYBE, &rows, err))
+		return err_wrap(err, "machine %s", name);
+	*state = rows_n(rows) ? row_dup(rows, 0, "state") : NULL;
+	*token = rows_n(rows) ? row_id(rows, 0, "token") : 0;
+	return true;
+}

@@ -19,5 +19,9 @@ bool machine_upsert(struct db *db, const char *name, int64_t class_id, int64_t h
 		    struct err *err) _must_check;
 /* Machines of the host that are in no settings any more go offline; names joined by newlines. */
 bool machine_retire(struct db *db, int64_t host, const char *names, struct err *err) _must_check;
+/* What a person must know before touching a machine: *state (up, offline, quarantined; NULL when the
+ * database does not know it; the caller frees it) and the token of its living lease, 0 for none. */
+bool machine_holder(struct db *db, const char *name, char **state, int64_t *token,
+		    struct err *err) _must_check;
 
 #endif

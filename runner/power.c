@@ -13,6 +13,9 @@
 #define LOOK_S 1.0
 
 static const struct power_driver *const drivers[] = {
+	&power_redfish,
+	&power_ipmi,
+	&power_pdu,
 	&power_exec,
 };
 
@@ -58,6 +61,11 @@ const char *power_state_name(enum power_state state)
 const char *power_str(const struct power_link *link, const char *key)
 {
 	return conf_str(link->settings->conf, "machine", link->machine, key);
+}
+
+double power_seconds(const struct power_link *link, const char *key)
+{
+	return conf_f64(link->settings->conf, "machine", link->machine, key);
 }
 
 bool power_need(const struct power_link *link, const char *key, const char **out, struct err *err)
@@ -143,14 +151,21 @@ const char *power_name(const struct power *p, size_t i)
 	return p->v[i]->name;
 }
 
-static double seconds(const struct power *p, const char *key)
+bool power_only_switches(const struct power *p, size_t i)
 {
-	return conf_f64(p->link.settings->conf, "machine", p->machine, key);
+	return p->v[i]->only_switches;
 }
 
 static void begin(struct power *p)
 {
-	p->link.end_s = clock_mono_s() + seconds(p, "power-timeout");
+	p->link.end_s = clock_mono_s() + power_seconds(&p->link, "power-timeout");
+}
+
+/* A session on a BMC must not stay behind: there are few. */
+static void end(struct power *p, const struct power_driver *d)
+{
+	if (d->end)
+		d->end(&p->link);
 }
 
 static bool give(struct power *p, const struct power_driver *d, enum power_verb verb,
@@ -179,8 +194,9 @@ static bool settle(struct power *p, const struct power_driver *d, enum power_sta
 		if (!power_left(&p->link, LOOK_S, &left, err))
 			return err_set(err, ERR_TIMEOUT,
 				       "the order was taken, but after %g s power is still %s%s%s",
-				       seconds(p, "power-timeout"), power_state_name(now),
-				       why.kind ? "; last answer: " : "", why.kind ? why.msg : "");
+				       power_seconds(&p->link, "power-timeout"),
+				       power_state_name(now), why.kind ? "; last answer: " : "",
+				       why.kind ? why.msg : "");
 		clock_sleep_s(left);
 	}
 	return true;
@@ -197,7 +213,7 @@ static bool is_off(struct power *p, const struct power_driver *d)
 /* Capacitors, and BMCs that refuse an order right after the last one. */
 static void rest(const struct power *p)
 {
-	double left, s = seconds(p, "power-delay");
+	double left, s = power_seconds(&p->link, "power-delay");
 	struct err ignored;
 
 	if (power_left(&p->link, s, &left, &ignored))
@@ -240,7 +256,6 @@ static bool reset(struct power *p, const struct power_driver *d, struct err *err
 static bool perform(struct power *p, const struct power_driver *d, enum power_verb verb,
 		    struct err *err)
 {
-	begin(p);
 	switch (verb) {
 	case POWER_ON:
 		return turn(p, d, verb, POWER_IS_ON, err);
@@ -259,9 +274,20 @@ static bool perform(struct power *p, const struct power_driver *d, enum power_ve
 	return give(p, d, POWER_NMI, err);
 }
 
+static bool bounded(struct power *p, const struct power_driver *d, enum power_verb verb,
+		    struct err *err)
+{
+	bool ok;
+
+	begin(p);
+	ok = perform(p, d, verb, err);
+	end(p, d);
+	return ok;
+}
+
 bool power_do_by(struct power *p, size_t i, enum power_verb verb, struct err *err)
 {
-	return perform(p, p->v[i], verb, err) ||
+	return bounded(p, p->v[i], verb, err) ||
 	       err_wrap(err, "machine %s: power %s by %s", p->machine, verbs[verb], p->v[i]->name);
 }
 
@@ -280,7 +306,7 @@ bool power_do(struct power *p, enum power_verb verb, struct err *err)
 	if (!p->n)
 		return no_power(p, err);
 	for (size_t i = 0; i < p->n; i++) {
-		if (perform(p, p->v[i], verb, err))
+		if (bounded(p, p->v[i], verb, err))
 			return true;
 		if (err->kind == ERR_CONFLICT)
 			return false;
@@ -297,8 +323,13 @@ bool power_state(struct power *p, enum power_state *out, struct err *err)
 		return no_power(p, err);
 	*out = POWER_UNKNOWN;
 	for (size_t i = 0; i < p->n && *out == POWER_UNKNOWN; i++) {
+		bool ok = true;
+
 		begin(p);
-		if (!p->v[i]->ask || p->v[i]->ask(&p->link, out, err) || err->kind == ERR_NOTFOUND)
+		if (p->v[i]->ask)
+			ok = p->v[i]->ask(&p->link, out, err) || err->kind == ERR_NOTFOUND;
+		end(p, p->v[i]);
+		if (ok)
 			continue;
 		err_wrap(err, "machine %s: power state by %s", p->machine, p->v[i]->name);
 		failed = true;

@@ -14,7 +14,7 @@
 
 #define NO_SUCH_VERB 2
 
-static bool exec_check(const struct power_link *link, struct err *err)
+static bool exec_check(struct power_link *link, struct err *err)
 {
 	const char *command;
 	AUTO_STRS words = STRS_INIT;
@@ -38,7 +38,7 @@ static const char *last_line(char *text)
 	return nl ? nl + 1 : trimmed;
 }
 
-static bool call(const struct power_link *link, const char *verb, struct proc_result *result,
+static bool call(struct power_link *link, const char *verb, struct proc_result *result,
 		 struct err *err)
 {
 	CLEANUP(proc_spec_release) struct proc_spec spec = {0};
@@ -60,14 +60,14 @@ static bool call(const struct power_link *link, const char *verb, struct proc_re
 	return true;
 }
 
-static bool exec_order(const struct power_link *link, enum power_verb verb, struct err *err)
+static bool exec_order(struct power_link *link, enum power_verb verb, struct err *err)
 {
 	CLEANUP(proc_result_release) struct proc_result result = {0};
 
 	return call(link, power_verb_name(verb), &result, err);
 }
 
-static bool exec_ask(const struct power_link *link, enum power_state *out, struct err *err)
+static bool exec_ask(struct power_link *link, enum power_state *out, struct err *err)
 {
 	CLEANUP(proc_result_release) struct proc_result result = {0};
 	const char *word;

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CLI_MACHINE_VERBS_H
+#define CLI_MACHINE_VERBS_H
+
+/*
+ * What `mmperf machine` can do, one file each: cli/machine_VERB.c and its line in cmd_machine.c.
+ * Each is a command whose name is "machine VERB"; run() is called with argv[0] = "VERB".
+ */
+
+#include "cli/command.h"
+
+extern const struct command machine_power;
+
+#endif
