@@ -26,8 +26,8 @@
 #define ORDER_MAX   512
 
 static const struct console_driver *const drivers[] = {
-	&console_tcp,
-	&console_telnet,
+	&console_tcp,  &console_telnet,	    &console_conserver, &console_ipmi,
+	&console_unix, &console_netconsole, &console_exec,
 };
 
 struct recorder {
@@ -39,7 +39,8 @@ struct recorder {
 	const int *stop;
 	bool failing; /* the last try to connect failed, and that was said */
 	bool was_connected;
-	double lost_s; /* when the connection was lost */
+	double since_s; /* of the connection */
+	double lost_s;
 	double retry_s;
 	double retry_at_s;
 	bool line_open; /* the file does not end in a newline */
@@ -131,7 +132,8 @@ static bool lost(struct recorder *r, const char *why, struct err *err)
 
 	hang_up(r);
 	r->lost_s = clock_mono_s();
-	r->retry_s = RETRY_MIN_S;
+	r->retry_s = r->lost_s - r->since_s > RETRY_MAX_S ? RETRY_MIN_S
+							  : fmin(r->retry_s * 2, RETRY_MAX_S);
 	r->retry_at_s = r->lost_s + r->retry_s;
 	return note(r, text, err);
 }
@@ -146,6 +148,7 @@ static bool connected(struct recorder *r, struct err *err)
 		clock_add_span(&text, clock_mono_s() - r->lost_s);
 	}
 	r->was_connected = true;
+	r->since_s = clock_mono_s();
 	r->failing = false;
 	return note(r, text.s, err);
 }
@@ -186,7 +189,8 @@ static bool read_console(struct recorder *r, struct err *err)
 	ssize_t n;
 
 	do
-		n = read(r->link.fd, buf, sizeof(buf));
+		n = r->driver->receive ? r->driver->receive(&r->link, buf, sizeof(buf))
+				       : read(r->link.fd, buf, sizeof(buf));
 	while (n < 0 && errno == EINTR);
 	if (n > 0)
 		return keep(r, buf, (size_t)n, err);
