@@ -21,9 +21,12 @@ static bool connect_now(struct worker *w, struct err *err)
 
 static bool refresh(struct worker *w, struct err *err)
 {
+	double now = clock_mono_s();
+
 	if (!job_refresh(w->db, w->lease.token, WORKER_LEASE_S, (int)getpid(), err))
 		return false;
 	w->refresh_at_s = clock_mono_s() + REFRESH_S;
+	w->held_until_s = now + WORKER_LEASE_S;
 	return true;
 }
 
@@ -75,6 +78,21 @@ bool worker_tick(struct worker *w, struct err *err)
 		return false;
 	drop_db(w);
 	return true;
+}
+
+bool worker_hold(struct worker *w, double for_s, struct err *err)
+{
+	if (!worker_tick(w, err))
+		return false;
+	if (clock_mono_s() + for_s < w->held_until_s)
+		return true;
+	w->refresh_at_s = 0;
+	if (!worker_tick(w, err))
+		return false;
+	if (clock_mono_s() + for_s < w->held_until_s)
+		return true;
+	return err_set(err, ERR_DBDOWN,
+		       "the database is away and the lease may run out: the machine is left alone");
 }
 
 bool worker_run(struct worker *w, const struct proc_spec *spec, double timeout_s, int *status,

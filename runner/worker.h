@@ -13,6 +13,7 @@
 #include "db/settings.h"
 
 #define WORKER_LEASE_S 90.0
+#define WORKER_HOLD_S  30.0 /* of an action that ticks while it lasts */
 
 struct worker {
 	const struct settings *settings;
@@ -23,6 +24,7 @@ struct worker {
 	const int *stop;  /* signal flag */
 	const char *cpus; /* CPU list for the work; NULL = any */
 	double refresh_at_s;
+	double held_until_s; /* the lease holds at least until then */
 	double reconnect_at_s;
 };
 
@@ -36,6 +38,12 @@ void worker_release(struct worker *w);
  * to stop (ERR_FAILED). A database that does not answer is not an error here.
  */
 bool worker_tick(struct worker *w, struct err *err) _must_check;
+
+/*
+ * To be called before each action on the outside (power, ssh): the lease then holds for at least
+ * for_s more (less than WORKER_LEASE_S). False: it was lost, or the database is away and cannot say; do not act.
+ */
+bool worker_hold(struct worker *w, double for_s, struct err *err) _must_check;
 
 /* Runs a child with ticks until it ends; timeout_s 0 = none. Output goes to spec->out_path. */
 bool worker_run(struct worker *w, const struct proc_spec *spec, double timeout_s, int *status,

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RUNNER_SSH_H
+#define RUNNER_SSH_H
+
+/*
+ * A test machine by OpenSSH: the user's ssh_config, keys and jump hosts, one control connection, host
+ * keys that must be known beforehand, never a password. Each action needs the worker's lease.
+ */
+
+#include "base/proc.h"
+#include "runner/worker.h"
+
+struct ssh {
+	struct worker *worker;
+	const char *destination, *config,
+		*known_hosts; /* of the settings; the last two may be NULL */
+	char *dir;	      /* holds the control socket; NULL before it */
+	struct proc master;
+};
+
+/* From [machine "NAME"]; connects to nothing yet. */
+void ssh_init(struct ssh *ssh, struct worker *worker, const char *machine);
+/* Ends the connection; usable again. */
+void ssh_disconnect(struct ssh *ssh);
+void ssh_release(struct ssh *ssh);
+
+/*
+ * One try to open the control connection; fine when it is open. ERR_FAILED: it does not answer (it
+ * may be booting); ERR_USAGE: waiting will not help, such as a wrong key: the text says what will.
+ */
+bool ssh_connect(struct ssh *ssh, double timeout_s, struct err *err) _must_check;
+
+/*
+ * Runs script by sh as root (sudo -n unless the login user is root). out gets what it said, also
+ * when it fails: status is its exit status, 255 when the connection broke. False: it could not be
+ * run, or ran into the timeout (ERR_TIMEOUT).
+ */
+bool ssh_script(struct ssh *ssh, const char *script, double timeout_s, struct str *out, int *status,
+		struct err *err) _must_check;
+/* Copies a local file to a path that the login user can write. */
+bool ssh_push(struct ssh *ssh, const char *local, const char *remote, double timeout_s,
+	      struct err *err) _must_check;
+/* What stands before the remote command of a script that reads its text from stdin; for a child that
+ * goes on beside us. quiet: nothing of ssh's own gets into the output. */
+void ssh_argv(const struct ssh *ssh, bool quiet, struct strs *argv);
+
+/* Adds NAME='VALUE' and a newline, safe for any shell of POSIX. */
+void ssh_assign(struct str *script, const char *name, const char *value);
+/* What ssh or sudo said, in words that tell what to do. ERR_USAGE when waiting will not help, else
+ * ERR_FAILED; returns false. */
+bool ssh_explain(const struct ssh *ssh, const char *said, struct err *err);
+
+#endif

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* On the test machine. */
+#include "runner/target.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+
+#define SCRIPT_S 60.0
+#define REBOOT_S 20.0
+
+/* A dot makes the kernel take it for a parameter of a module that is not there. */
+#define TOKEN_WORD "mmperf.token="
+
+/* Words of a running command line that a jump must not inherit. */
+static const char *const dropped[] = {
+	"BOOT_IMAGE=", "initrd=", "crashkernel=", "acpi_rsdp=", TOKEN_WORD};
+
+static const char look_script[] =
+	"say() { printf '%s=%s\\n' \"$1\" \"$2\"; }\n"
+	"get() { say \"$1\" \"$(cat \"$2\" 2>/dev/null)\"; }\n"
+	"umask 022\n"
+	"mkdir -p \"$dir\" || exit 3\n"
+	"chown \"${SUDO_UID:-0}:${SUDO_GID:-0}\" \"$dir\"\n"
+	"get boot_id /proc/sys/kernel/random/boot_id\n"
+	"say release \"$(uname -r)\"\n"
+	"say notes \"$(od -An -v -tx1 /sys/kernel/notes 2>/dev/null | tr -d ' \\n')\"\n"
+	"get loaded /sys/kernel/kexec_loaded\n"
+	"get disabled /proc/sys/kernel/kexec_load_disabled\n"
+	"say lockdown \"$(sed -n 's/.*\\[\\(.*\\)\\].*/\\1/p' /sys/kernel/security/lockdown "
+	"2>/dev/null)\"\n"
+	"get healthy \"$dir/healthy\"\n"
+	"say rsdp \"$(sed -n 's/^ACPI20=//p' /sys/firmware/efi/systab 2>/dev/null)\"\n"
+	"say free \"$(df -Pk \"$dir\" | awk 'NR == 2 { print $4 }')\"\n"
+	"say uptime \"$(cut -d' ' -f1 /proc/uptime)\"\n"
+	"get cmdline /proc/cmdline\n";
+
+/* Each step that fails says why on a line of its own, which is what the user sees. */
+static const char load_script[] =
+	"fail() { echo \"$*\" >&2; exit 3; }\n"
+	"cd \"$dir\" || fail \"cannot enter $dir\"\n"
+	"check() { echo \"$1  $2\" | sha256sum -c --status || fail \"$2 arrived damaged in $dir\"; "
+	"}\n"
+	"check \"$sum\" kernel\n"
+	"[ -z \"$initrd_sum\" ] || { check \"$initrd_sum\" initrd; initrd=$dir/initrd; }\n"
+	"if [ -n \"$command\" ]; then\n"
+	"  initrd=$(KERNEL=$dir/kernel sh -c \"$command\") || fail \"its initrd-command failed "
+	"(status $?)\"\n"
+	"fi\n"
+	"[ -z \"$initrd\" ] || [ -f \"$initrd\" ] || fail \"its initrd $initrd is not there\"\n"
+	"command -v kexec >/dev/null || fail 'it has no kexec: install kexec-tools'\n"
+	"kexec -u >/dev/null 2>&1\n"
+	"why=''\n"
+	"for how in -s -c; do\n"
+	"  said=$(kexec $how -l kernel ${initrd:+--initrd=\"$initrd\"} --command-line=\"$line\" "
+	"2>&1)\n"
+	"  if [ \"$(cat /sys/kernel/kexec_loaded)\" = 1 ]; then echo \"how=$how\"; sync; exit 0; "
+	"fi\n"
+	"  why=\"$why; kexec $how: $(printf %s \"$said\" | tail -n 1)\"\n"
+	"done\n"
+	"fail \"the kernel cannot be loaded${why}\"\n";
+
+/* The session has to end before the machine does, else we would wait for it. */
+static const char direct_script[] =
+	"[ \"$(cat /sys/kernel/kexec_loaded)\" = 1 ] || exit 3\n"
+	"sync\n"
+	"setsid sh -c 'sleep 0.3; sync; exec kexec -e' >/dev/null 2>&1 </dev/null &\n";
+
+static const char shutdown_script[] =
+	"[ \"$(cat /sys/kernel/kexec_loaded)\" = 1 ] || exit 3\n"
+	"setsid sh -c 'sleep 0.2; exec systemctl kexec' >/dev/null 2>&1 </dev/null &\n";
+
+/* With a kernel loaded, systemd would turn a reboot into a jump. */
+static const char reboot_script[] =
+	"kexec -u >/dev/null 2>&1\n"
+	"[ \"$(cat /sys/kernel/kexec_loaded 2>/dev/null)\" != 1 ] || echo 'a kernel stays loaded'\n"
+	"export SYSTEMCTL_SKIP_AUTO_KEXEC=1\n"
+	"setsid sh -c 'sleep 0.2; exec reboot' >/dev/null 2>&1 </dev/null &\n";
+
+static const char sysrq_script[] =
+	"kexec -u >/dev/null 2>&1\n"
+	"echo 1 >/proc/sys/kernel/sysrq\n"
+	"setsid sh -c 'sleep 0.2; for k in s u b; do echo $k; sleep 0.5; done >/proc/sysrq-trigger'"
+	" >/dev/null 2>&1 </dev/null &\n";
+
+static const char agent_script[] =
+	"fail() { echo \"$*\" >&2; exit 3; }\n"
+	"cd \"$dir\" || exit 3\n"
+	"exec 2>agent.err\n"
+	"echo \"$sum  agent\" | sha256sum -c --status || fail 'the agent arrived damaged'\n"
+	"echo \"$job_sum  job.json\" | sha256sum -c --status || fail 'the job arrived damaged'\n"
+	"chmod 755 agent\n"
+	"exec ./agent --job job.json </dev/null\n";
+
+void target_state_release(struct target_state *state)
+{
+	free(state->command_line);
+	*state = (struct target_state){0};
+}
+
+const char *target_dir(const struct worker *worker, const char *machine)
+{
+	return conf_str(worker->settings->conf, "machine", machine, "target-dir");
+}
+
+/* Little endian words of a note in hexadecimal text; SIZE_MAX when it ends before. */
+static size_t word_at(const char *hex, size_t at)
+{
+	size_t value = 0;
+
+	if (strnlen(hex, at + 8) < at + 8)
+		return SIZE_MAX;
+	for (int byte = 3; byte >= 0; byte--) {
+		char two[3] = {hex[at + 2 * (size_t)byte], hex[at + 2 * (size_t)byte + 1], '\0'};
+
+		value = value << 8 | strtoul(two, NULL, 16);
+	}
+	return value;
+}
+
+void target_build_id(const char *notes, char out[TARGET_ID_SIZE])
+{
+	size_t n = strlen(notes), at = 0;
+
+	out[0] = '\0';
+	while (at + 24 <= n) {
+		size_t name = word_at(notes, at), desc = word_at(notes, at + 8);
+		size_t type = word_at(notes, at + 16);
+		size_t name_hex = ((name + 3) & ~(size_t)3) * 2,
+		       desc_hex = ((desc + 3) & ~(size_t)3) * 2;
+
+		at += 24;
+		if (name > n || desc > n || name_hex > n - at || desc_hex > n - at - name_hex)
+			return;
+		if (type == 3 && name == 4 && !strncmp(notes + at, "474e5500", 8) &&
+		    desc * 2 < TARGET_ID_SIZE) {
+			memcpy(out, notes + at + name_hex, desc * 2);
+			out[desc * 2] = '\0';
+			return;
+		}
+		at += name_hex + desc_hex;
+	}
+}
+
+/* The value of NAME=VALUE at the start of a line; the caller frees it. */
+static char *value_of(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, name, n) && line[n] == '=')
+			return xstrndup(line + n + 1, strcspn(line + n + 1, "\r\n"));
+	}
+	return xstrdup("");
+}
+
+static void copy_value(const char *text, const char *name, char *out, size_t size)
+{
+	AUTO_FREE char *value = value_of(text, name);
+
+	snprintf(out, size, "%s", value);
+}
+
+static double number_of(const char *text, const char *name, double fallback)
+{
+	AUTO_FREE char *value = value_of(text, name);
+	double number;
+
+	return str_to_f64(value, &number) ? number : fallback;
+}
+
+static void read_token(struct target_state *state, const char *text)
+{
+	AUTO_FREE char *healthy = value_of(text, "healthy");
+	const char *word = strstr(state->command_line, TOKEN_WORD);
+
+	state->tested = word != NULL;
+	state->token = word ? strtoll(word + strlen(TOKEN_WORD), NULL, 10) : 0;
+	state->healthy = !strcmp(healthy, state->boot_id);
+}
+
+bool target_state_parse(const char *text, struct target_state *state, struct err *err)
+{
+	AUTO_FREE char *notes = value_of(text, "notes");
+
+	target_state_release(state);
+	copy_value(text, "boot_id", state->boot_id, sizeof(state->boot_id));
+	copy_value(text, "release", state->release, sizeof(state->release));
+	copy_value(text, "rsdp", state->rsdp, sizeof(state->rsdp));
+	copy_value(text, "lockdown", state->lockdown, sizeof(state->lockdown));
+	target_build_id(notes, state->build_id);
+	state->loaded = (int)number_of(text, "loaded", -1);
+	state->refuses = number_of(text, "disabled", 0) > 0;
+	state->free_bytes = (int64_t)number_of(text, "free", 0) * 1024;
+	state->uptime_s = number_of(text, "uptime", 0);
+	state->command_line = value_of(text, "cmdline");
+	read_token(state, text);
+	if (strlen(state->boot_id) == 36)
+		return true;
+	return err_set(err, ERR_FAILED, "it does not tell its boot_id");
+}
+
+/* The last line of what a script said, for a message. */
+static char *last_line(struct str *said)
+{
+	const char *text = str_trim(said->s), *nl = strrchr(text, '\n');
+
+	return xstrdup(nl ? nl + 1 : text);
+}
+
+/* Runs it; another status than 0 is an error in the script's own words, or ssh's. */
+static bool run(struct ssh *ssh, const char *script, double timeout_s, struct str *out,
+		struct err *err)
+{
+	AUTO_FREE char *line = NULL;
+	int status = -1;
+
+	if (!ssh_script(ssh, script, timeout_s, out, &status, err))
+		return false;
+	if (status == 0)
+		return true;
+	if (status == 255 || strstr(out->s, "sudo: "))
+		return ssh_explain(ssh, out->s, err);
+	line = last_line(out);
+	return err_set(err, ERR_FAILED, "machine %s: %s", ssh->destination,
+		       *line ? line : "a command failed there without a word");
+}
+
+bool target_look(struct ssh *ssh, const char *dir, double timeout_s, struct target_state *state,
+		 struct err *err)
+{
+	AUTO_STR script = str_new(), out = str_new();
+
+	ssh_assign(&script, "dir", dir);
+	str_add(&script, look_script);
+	return ssh_connect(ssh, timeout_s, err) && run(ssh, script.s, timeout_s, &out, err) &&
+	       (target_state_parse(out.s, state, err) ||
+		err_wrap(err, "machine %s", ssh->destination));
+}
+
+/* Command lines -------------------------------------------------------------------------------------- */
+
+static size_t key_length(const char *word)
+{
+	return strcspn(word, "=");
+}
+
+static bool same_key(const char *a, const char *b)
+{
+	size_t n = key_length(a);
+
+	return n == key_length(b) && !strncmp(a, b, n);
+}
+
+static bool is_kept(const char *word, const struct strs *added)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(dropped); i++)
+		if (str_starts(word, dropped[i]))
+			return false;
+	for (size_t i = 0; i < added->n; i++)
+		if (!strcmp(word, added->v[i]) ||
+		    (same_key(word, added->v[i]) && !str_starts(word, "console=")))
+			return false;
+	return true;
+}
+
+void target_command_line(const char *current, bool reuse, const char *words, const char *rsdp,
+			 int64_t token, struct str *out)
+{
+	AUTO_STRS now = STRS_INIT, added = STRS_INIT, all = STRS_INIT;
+	AUTO_FREE char *line = NULL;
+
+	strs_split(&now, reuse ? current : "", " \t\n");
+	strs_split(&added, words, " \t\n");
+	for (size_t i = 0; i < now.n; i++)
+		if (is_kept(now.v[i], &added))
+			strs_push(&all, now.v[i]);
+	for (size_t i = 0; i < added.n; i++)
+		strs_push(&all, added.v[i]);
+	if (token)
+		strs_pushf(&all, TOKEN_WORD "%lld", (long long)token);
+	if (rsdp && *rsdp)
+		strs_pushf(&all, "acpi_rsdp=%s", rsdp);
+	line = strs_join(&all, " ");
+	str_add(out, line);
+}
+
+/* Loading and jumping -------------------------------------------------------------------------------- */
+
+static bool push_checked(struct ssh *ssh, const char *dir, const char *local, const char *name,
+			 char sum[HASH_HEX_SIZE], double timeout_s, struct err *err)
+{
+	AUTO_FREE char *remote = xasprintf("%s/%s", dir, name);
+
+	return hash_file(local, sum, err) && ssh_push(ssh, local, remote, timeout_s, err);
+}
+
+bool target_load(struct ssh *ssh, const char *dir, const struct target_kernel *kernel,
+		 double timeout_s, char how[8], struct err *err)
+{
+	char sum[HASH_HEX_SIZE], initrd_sum[HASH_HEX_SIZE] = "";
+	AUTO_STR script = str_new(), out = str_new();
+	AUTO_FREE char *found = NULL;
+
+	if (!push_checked(ssh, dir, kernel->kernel, "kernel", sum, timeout_s, err) ||
+	    (kernel->initrd &&
+	     !push_checked(ssh, dir, kernel->initrd, "initrd", initrd_sum, timeout_s, err)))
+		return false;
+	ssh_assign(&script, "dir", dir);
+	ssh_assign(&script, "sum", sum);
+	ssh_assign(&script, "initrd_sum", initrd_sum);
+	ssh_assign(&script, "initrd", kernel->remote_initrd ? kernel->remote_initrd : "");
+	ssh_assign(&script, "command", kernel->initrd_command ? kernel->initrd_command : "");
+	ssh_assign(&script, "line", kernel->command_line);
+	str_add(&script, load_script);
+	if (!run(ssh, script.s, timeout_s, &out, err))
+		return false;
+	found = value_of(out.s, "how");
+	snprintf(how, 8, "%s", found);
+	return true;
+}
+
+bool target_jump(struct ssh *ssh, bool direct, struct err *err)
+{
+	AUTO_STR out = str_new();
+	bool ok = run(ssh, direct ? direct_script : shutdown_script, SCRIPT_S, &out, err);
+
+	ssh_disconnect(ssh);
+	return ok || err_wrap(err, "jump");
+}
+
+bool target_push_agent(struct ssh *ssh, const char *dir, const char *agent, const char *job_path,
+		       struct str *script, struct err *err)
+{
+	char sum[HASH_HEX_SIZE], job_sum[HASH_HEX_SIZE];
+
+	if (!push_checked(ssh, dir, agent, "agent", sum, SCRIPT_S, err) ||
+	    !push_checked(ssh, dir, job_path, "job.json", job_sum, SCRIPT_S, err))
+		return false;
+	ssh_assign(script, "dir", dir);
+	ssh_assign(script, "sum", sum);
+	ssh_assign(script, "job_sum", job_sum);
+	str_add(script, agent_script);
+	return true;
+}
+
+bool target_dmesg(struct ssh *ssh, struct str *out, struct err *err)
+{
+	return run(ssh, "dmesg\n", SCRIPT_S, out, err);
+}
+
+bool target_clean(struct ssh *ssh, const char *dir, struct err *err)
+{
+	AUTO_STR script = str_new(), out = str_new();
+
+	ssh_assign(&script, "dir", dir);
+	str_add(&script, "kexec -u >/dev/null 2>&1\n"
+			 "cd \"$dir\" && rm -f kernel initrd agent job.json agent.err &&\n"
+			 "cat /proc/sys/kernel/random/boot_id >healthy\n");
+	return run(ssh, script.s, SCRIPT_S, &out, err);
+}
+
+bool target_reboot(struct ssh *ssh, enum target_reboot how, struct err *err)
+{
+	AUTO_STR out = str_new();
+	bool ok = run(ssh, how == TARGET_SYSRQ ? sysrq_script : reboot_script, REBOOT_S, &out, err);
+
+	ssh_disconnect(ssh);
+	if (ok && strstr(out.s, "stays loaded"))
+		return err_set(err, ERR_FAILED, "machine %s: %s", ssh->destination,
+			       str_trim(out.s));
+	return ok;
+}
