@@ -19,6 +19,7 @@
 
 static const struct machine_driver *const drivers[] = {
 	&machine_fake,
+	&machine_kexec,
 	&machine_local,
 	&machine_qemu,
 };
@@ -128,30 +129,37 @@ static bool reached(const struct machine *m, enum machine_wait until)
 }
 
 /* The kernel did not come to where it should: what was its last word? */
-static void diagnose(struct machine *m, bool timed_out, double timeout_s)
+bool machine_diagnose(struct machine *m, const char *otherwise, const char *why)
 {
 	AUTO_STR console = str_new(), line = str_new();
 	const char *outcome = NULL;
 	struct err ignored;
+	size_t from;
 
 	if (!fs_read(m->console_path, MAX_CONSOLE, &console, &ignored))
 		str_clear(&console);
-	if (console_diagnose(console.s, console.len, &outcome, &line)) {
+	from = m->console_from < console.len ? m->console_from : console.len;
+	if (console_diagnose(console.s + from, console.len - from, &outcome, &line)) {
 		machine_verdict(m, outcome, "%s", line.s);
-		return;
+		return true;
 	}
-	console_last_line(console.s, console.len, &line);
-	if (!collect_greeted(m->collect))
-		machine_verdict(m, "no_boot", "%s; last console line: %s",
+	console_last_line(console.s + from, console.len - from, &line);
+	machine_verdict(m, otherwise, "%s; last console line: %s", why,
+			*line.s ? line.s : "(none)");
+	return true;
+}
+
+static bool diagnose(struct machine *m, bool timed_out, double timeout_s)
+{
+	AUTO_FREE char *over =
+		xasprintf(timed_out ? "not done after %g s" : "the machine went down (limit %g s)",
+			  timeout_s);
+
+	if (collect_greeted(m->collect))
+		return machine_diagnose(m, "hang", over);
+	return machine_diagnose(m, "no_boot",
 				timed_out ? "the agent did not speak in time"
-					  : "the machine went down",
-				*line.s ? line.s : "(none)");
-	else
-		machine_verdict(m, "hang",
-				timed_out ? "not done after %g s; last console line: %s"
-					  : "the machine went down (limit %g s); last "
-					    "console line: %s",
-				timeout_s, *line.s ? line.s : "(none)");
+					  : "the machine went down");
 }
 
 bool machine_follow(struct machine *m, enum machine_wait until, double timeout_s, int *exit_status,
@@ -179,8 +187,7 @@ bool machine_follow(struct machine *m, enum machine_wait until, double timeout_s
 	}
 	if (exit_status)
 		*exit_status = status;
-	diagnose(m, !ended, timeout_s);
-	return true;
+	return diagnose(m, !ended, timeout_s);
 }
 
 /* Rather measured twice than refused for a database that is away: the row's own key decides then. */

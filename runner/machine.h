@@ -29,6 +29,7 @@ struct machine {
 	char *console_path;
 	struct collect *collect;
 	int lines_fd;
+	size_t console_from; /* what stands before in it belongs to earlier boots */
 	struct proc proc;    /* what must end with the boot */
 	const char *outcome; /* of boots; NULL while nothing is decided */
 	struct str reason;
@@ -68,6 +69,8 @@ bool machine_boot(struct machine *m, struct err *err) _must_check;
 
 /* For drivers. */
 void machine_verdict(struct machine *m, const char *outcome, const char *fmt, ...) _printf_(3, 4);
+/* The verdict is what the console says, else `otherwise` with why and the last line. True. */
+bool machine_diagnose(struct machine *m, const char *otherwise, const char *why);
 /* m's own setting. */
 const char *machine_str(const struct machine *m, const char *key);
 

@@ -8,6 +8,8 @@
 
 /* Numbers from the image file itself; see fake.c. For tests of everything around a boot. */
 extern const struct machine_driver machine_fake;
+/* A real machine, by ssh and kexec. */
+extern const struct machine_driver machine_kexec;
 /* The running kernel, as it is: no boot. */
 extern const struct machine_driver machine_local;
 /* A guest of QEMU: KVM where there is one, else emulation. */

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A real machine, by ssh and kexec. Its own root file system and its own kernel stay: the tested kernel is
+ * loaded from whatever healthy kernel runs and never becomes the one that firmware starts, so that
+ * every reset leads home. Each attempt begins by finding out in what state the machine is.
+ */
+#include "runner/machines/drivers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "runner/recover.h"
+
+/* Pushing and loading: 40 MB over a slow link, and a kernel that is checked and relocated. */
+#define LOAD_S	    300.0
+/* The first look; a machine that is up answers sooner. */
+#define FIRST_S	    15.0
+/* For the files that we push, beside what is pushed. */
+#define SPARE_BYTES ((int64_t)16 << 20)
+
+struct kexec {
+	struct ssh ssh;
+	struct power *power;
+	struct console_source *console;
+	struct target_state before; /* of the kernel that we jump from */
+	struct target_state now;
+	bool left; /* the machine may run something else than a healthy kernel */
+};
+
+static const char *setting(const struct machine *m, const char *key)
+{
+	const char *value = machine_str(m, key);
+
+	return value && *value ? value : NULL;
+}
+
+static double seconds(const struct machine *m, const char *key)
+{
+	return conf_f64(m->worker->settings->conf, "machine", m->name, key);
+}
+
+static bool set_out(struct machine *m, struct err *err)
+{
+	const struct power_guard guard = {recovery_may, m->worker};
+	const struct settings *settings = m->worker->settings;
+	struct kexec *k = m->state;
+
+	if (k)
+		return true;
+	k = m->state = xcalloc(1, sizeof(*k));
+	ssh_init(&k->ssh, m->worker, m->name);
+	return power_open(settings, m->name, &guard, &k->power, err) &&
+	       console_source_open(settings, m->name, m->console_path, &k->console, err) &&
+	       console_source_mark(k->console, "before the jump", &m->console_from, err);
+}
+
+static void forget(struct machine *m)
+{
+	struct kexec *k = m->state;
+
+	if (!k)
+		return;
+	ssh_release(&k->ssh);
+	power_free(k->power);
+	console_source_free(k->console);
+	target_state_release(&k->before);
+	target_state_release(&k->now);
+	free(TAKE(m->state));
+}
+
+static const char *kexec_method(const struct machine *m _unused)
+{
+	return "kexec";
+}
+
+/* Back to the machine's own kernel, in another boot than not_boot; *state gets what is found. */
+static bool go_home(struct machine *m, const char *not_boot, struct target_state *state,
+		    struct err *err)
+{
+	CLEANUP(recovery_release) struct recovery r;
+	struct kexec *k = m->state;
+
+	recovery_init(&r, &k->ssh, m->name);
+	r.power = k->power;
+	r.console = k->console;
+	if (!recovery_run(&r, not_boot, err))
+		return false;
+	log_info("machine %s: back with its own kernel %s by: %s", m->name, r.state.release,
+		 r.steps.s);
+	target_state_release(state);
+	*state = r.state;
+	r.state = (struct target_state){0};
+	return true;
+}
+
+/* Whatever an attempt before this one left: a dead machine is brought back first, and a tested kernel
+ * that was not left in good health is no place to jump from. */
+static bool find_machine(struct machine *m, struct err *err)
+{
+	struct kexec *k = m->state;
+
+	if (target_look(&k->ssh, target_dir(m->worker, m->name), FIRST_S, &k->before, err)) {
+		if (!k->before.tested || k->before.healthy)
+			return true;
+		log_info("machine %s: an attempt left it in kernel %s", m->name, k->before.release);
+	} else if (err->kind != ERR_FAILED && err->kind != ERR_TIMEOUT) {
+		return false;
+	} else {
+		log_info("machine %s: %s", m->name, err->msg);
+	}
+	return go_home(m, k->before.boot_id, &k->before, err);
+}
+
+static bool can_load(const struct machine *m, const struct target_state *s, struct err *err)
+{
+	if (s->loaded < 0)
+		return err_set(
+			err, ERR_FAILED,
+			"machine %s: its kernel %s has no kexec: boot one with CONFIG_KEXEC and "
+			"CONFIG_KEXEC_FILE",
+			m->name, s->release);
+	if (s->refuses)
+		return err_set(
+			err, ERR_FAILED,
+			"machine %s: kernel.kexec_load_disabled is set there: remove it from "
+			"sysctl.d and reboot",
+			m->name);
+	if (!strcmp(s->lockdown, "integrity") || !strcmp(s->lockdown, "confidentiality"))
+		return err_set(
+			err, ERR_FAILED,
+			"machine %s: its kernel is locked down (%s) and loads signed kernels "
+			"only: turn Secure Boot off, or lockdown= on its command line",
+			m->name, s->lockdown);
+	if (s->free_bytes < SPARE_BYTES)
+		return err_set(
+			err, ERR_FAILED,
+			"machine %s: %s has %lld MiB free: no space left on device; make room, or "
+			"name another place with target-dir",
+			m->name, target_dir(m->worker, m->name), (long long)(s->free_bytes >> 20));
+	return true;
+}
+
+static void command_line(const struct machine *m, const struct target_state *before,
+			 struct str *out)
+{
+	const struct conf *conf = m->worker->settings->conf;
+	const char *more = setting(m, "append"), *rsdp = setting(m, "acpi-rsdp");
+	AUTO_FREE char *words =
+		xasprintf("panic=%lld oops=panic %s",
+			  (long long)conf_i64(conf, "machine", m->name, "panic"), more ? more : "");
+
+	if (rsdp && !strcmp(rsdp, "auto"))
+		rsdp = before->rsdp;
+	target_command_line(before->command_line,
+			    conf_bool(conf, "machine", m->name, "reuse-cmdline"), words, rsdp,
+			    m->worker->lease.token, out);
+}
+
+/* The machine's last words before a jump that may end in silence. */
+static void keep_dmesg(struct machine *m, const char *name)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", m->worker->dir, name);
+	AUTO_STR text = str_new();
+	struct kexec *k = m->state;
+	struct err err;
+
+	if (!target_dmesg(&k->ssh, &text, &err) ||
+	    !fs_write_atomic(path, text.s, text.len, 0644, &err))
+		log_warn("machine %s: its kernel log could not be fetched: %s", m->name, err.msg);
+}
+
+static bool kexec_load(struct machine *m, struct err *err)
+{
+	AUTO_STR line = str_new();
+	char how[8] = "";
+	struct kexec *k;
+
+	if (!m->kernel)
+		return err_set(err, ERR_USAGE,
+			       "machine %s boots images only; the running kernel is measured by "
+			       "machines of driver local",
+			       m->name);
+	if (!set_out(m, err))
+		return false;
+	k = m->state;
+	if (!find_machine(m, err) || !can_load(m, &k->before, err))
+		return false;
+	command_line(m, &k->before, &line);
+	if (!target_load(&k->ssh, target_dir(m->worker, m->name),
+			 &(struct target_kernel){
+				 .kernel = m->kernel,
+				 .initrd = setting(m, "initrd"),
+				 .remote_initrd = setting(m, "target-initrd"),
+				 .initrd_command = setting(m, "initrd-command"),
+				 .command_line = line.s,
+			 },
+			 LOAD_S, how, err))
+		return false;
+	keep_dmesg(m, "dmesg-before");
+	log_debug("machine %s: loaded by kexec %s: %s", m->name, how, line.s);
+	return true;
+}
+
+/* Only our own jump leaves our token; without it the kernel that we loaded gave up on its way. */
+static bool is_our_boot(struct machine *m, const struct target_state *now)
+{
+	if (now->tested && now->token == m->worker->lease.token)
+		return true;
+	return !machine_diagnose(m, "no_boot", "the machine restarted into its own kernel");
+}
+
+static bool start_agent(struct machine *m, struct err *err)
+{
+	AUTO_FREE char *job = xasprintf("%s/job.json", m->worker->dir);
+	CLEANUP(proc_spec_release) struct proc_spec spec = {.out_path = m->lines_path};
+	struct kexec *k = m->state;
+	AUTO_STR script = str_new();
+
+	if (!fs_write_atomic(job, m->job_text, strlen(m->job_text), 0600, err) ||
+	    !target_push_agent(&k->ssh, target_dir(m->worker, m->name), m->agent, job, &script,
+			       err))
+		return false;
+	spec.stdin_text = script.s;
+	ssh_argv(&k->ssh, true, &spec.argv);
+	return proc_start(&spec, &m->proc, err) &&
+	       machine_follow(m, MACHINE_HELLO, seconds(m, "boot-timeout"), NULL, err);
+}
+
+static bool kexec_start(struct machine *m, struct err *err)
+{
+	bool direct = !strcmp(machine_str(m, "jump"), "direct");
+	struct kexec *k = m->state;
+
+	k->left = true;
+	m->started_s = clock_mono_s();
+	if (!console_source_mark(k->console, "the jump", &m->console_from, err) ||
+	    !target_jump(&k->ssh, direct, err))
+		return false;
+	if (!recovery_wait(&k->ssh, target_dir(m->worker, m->name), k->before.boot_id,
+			   seconds(m, "boot-timeout"), &k->now, err)) {
+		if (err->kind != ERR_TIMEOUT)
+			return false;
+		return machine_diagnose(m, "no_boot", err->msg);
+	}
+	return !is_our_boot(m, &k->now) || start_agent(m, err);
+}
+
+static bool kexec_confirm(struct machine *m, struct err *err)
+{
+	return machine_confirm(m, true, err);
+}
+
+static bool kexec_run(struct machine *m, struct err *err)
+{
+	return machine_follow(m, MACHINE_END, seconds(m, "run-timeout"), NULL, err);
+}
+
+static bool kexec_collect(struct machine *m, struct err *err _unused)
+{
+	struct kexec *k = m->state;
+
+	machine_stop(m);
+	if (m->outcome)
+		return true;
+	if (!k->console)
+		keep_dmesg(m, "console");
+	k->left = !collect_ended(m->collect);
+	return true;
+}
+
+/* A healthy tested kernel may stay: the next jump starts from it. */
+static bool kexec_recover(struct machine *m, struct err *err)
+{
+	struct kexec *k = m->state;
+	struct err ignored;
+	bool ok = true;
+
+	machine_stop(m);
+	if (!k)
+		return true;
+	if (k->left)
+		ok = go_home(m, k->before.boot_id, &k->now, err);
+	else if (k->ssh.dir && !target_clean(&k->ssh, target_dir(m->worker, m->name), &ignored))
+		log_warn("machine %s: %s", m->name, ignored.msg);
+	forget(m);
+	return ok;
+}
+
+static int kexec_cpus(const struct settings *settings _unused, const char *name _unused)
+{
+	return 0;
+}
+
+static bool kexec_emulated(const struct settings *settings, const char *name)
+{
+	return conf_bool(settings->conf, "machine", name, "emulated");
+}
+
+const struct machine_driver machine_kexec = {
+	.name = "kexec",
+	.method = kexec_method,
+	.load = kexec_load,
+	.start = kexec_start,
+	.confirm = kexec_confirm,
+	.run = kexec_run,
+	.collect = kexec_collect,
+	.recover = kexec_recover,
+	.cpus = kexec_cpus,
+	.emulated = kexec_emulated,
+};
