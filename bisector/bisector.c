@@ -154,3 +154,43 @@ size_t bisector_logs(const struct estimates *estimates, const struct series *ser
 		out[i] = sign * log(out[i] + series->floor);
 	return n;
 }
+
+static bool log_of(const struct estimate *e, const struct series *series, double *out)
+{
+	double y = e->value + series->floor;
+
+	if (!isfinite(y) || !(y > 0))
+		return false;
+	*out = better_sign(better_parse(series->direction)) * log(y);
+	return true;
+}
+
+/* The number of the series, role and block; NULL when there is none. */
+static const struct estimate *of_block(const struct estimates *estimates,
+				       const struct series *series, const char *role, int64_t block)
+{
+	for (size_t i = 0; i < estimates->n; i++) {
+		const struct estimate *e = &estimates->v[i];
+
+		if (e->series == series->id && e->block == block && !strcmp(e->role, role))
+			return e;
+	}
+	return NULL;
+}
+
+size_t bisector_pairs(const struct estimates *estimates, const struct series *series,
+		      double *before, double *after)
+{
+	int64_t last = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < estimates->n; i++)
+		last = last > estimates->v[i].block ? last : estimates->v[i].block;
+	for (int64_t block = 1; block <= last; block++) {
+		const struct estimate *b = of_block(estimates, series, "before", block);
+		const struct estimate *a = of_block(estimates, series, "after", block);
+
+		n += b && a && log_of(b, series, &before[n]) && log_of(a, series, &after[n]);
+	}
+	return n;
+}

@@ -77,5 +77,9 @@ size_t bisector_logs(const struct estimates *estimates, const struct series *ser
 /* The same untransformed. */
 size_t bisector_values(const struct estimates *estimates, const struct series *series,
 		       const char *role, int64_t image, size_t max, double *out);
+/* Logs of the boots of roles "before" and "after" that stand in one block, as pairs in the order of
+ * the blocks; both have room for all estimates. */
+size_t bisector_pairs(const struct estimates *estimates, const struct series *series,
+		      double *before, double *after);
 
 #endif

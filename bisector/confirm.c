@@ -11,8 +11,7 @@
 #include "db/candidate.h"
 #include "stats/detect.h"
 
-#define CONFIRM_ALPHA 0.01 /* of all unchanged pairs that come here, at most this share passes */
-#define NOISE_DF_MAX  30
+#define NOISE_DF_MAX 30 /* history of other images is worth no more than this many boots */
 
 /* A candidate of the cluster that the leader's boots measure too. */
 struct member {
@@ -46,19 +45,19 @@ static struct confirmation decide(struct confirming *c, const struct series *ser
 				  const struct sd_prior *prior, size_t undecided)
 {
 	const struct confirm_rule rule = {
-		.stages = (unsigned int)c->stages_max,
+		.pairs = c->each * c->stages_max,
 		.min_effect = bisector_min_effect(c->bisector, series->metric),
-		.alpha = CONFIRM_ALPHA / (double)undecided,
+		.alpha = conf_f64(c->bisector->settings->conf, "detect", NULL, "alpha") /
+			 (double)undecided,
 	};
 	AUTO_FREE double *before = xcalloc(c->estimates.n, sizeof(*before));
 	AUTO_FREE double *after = xcalloc(c->estimates.n, sizeof(*after));
-	size_t n0 = bisector_logs(&c->estimates, series, "before", 0, 0, before);
-	size_t n1 = bisector_logs(&c->estimates, series, "after", 0, 0, after);
+	size_t n = bisector_pairs(&c->estimates, series, before, after);
 
-	if (!n0 || !n1)
+	if (!n)
 		return (struct confirmation){
 			.verdict = CONFIRM_MORE, .effect = NAN, .lo = NAN, .hi = NAN};
-	return confirm_shift(before, n0, after, n1, prior, (unsigned int)c->stages, &rule);
+	return confirm_pairs(before, after, n, prior, &rule);
 }
 
 static bool judge(struct confirming *c, struct member *member, size_t undecided, struct err *err)
@@ -168,8 +167,8 @@ static char *say(const struct confirming *c, const struct series *series,
 			series->metric, bisector_percent(series, v->effect),
 			bisector_percent(series, v->lo), bisector_percent(series, v->hi), n, m,
 			v->p, v->p_needed);
-	return xasprintf("%s: %+.1f %% [%+.1f, %+.1f] in %zu + %zu fresh boots: not worse, down to "
-			 "%+.1f %%",
+	return xasprintf("%s: %+.1f %% [%+.1f, %+.1f] in %zu + %zu fresh boots: not worse; a "
+			 "change of %+.1f %% would have been found",
 			 series->metric, bisector_percent(series, v->effect),
 			 bisector_percent(series, v->lo), bisector_percent(series, v->hi), n, m,
 			 bisector_percent(series, v->mde));

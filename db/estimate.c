@@ -75,7 +75,8 @@ bool estimates_read(struct db *db, const struct estimate_filter *filter, struct 
 	static const char sql[] =
 		"select e.series, e.boot, e.machine, e.image, e.commit, coalesce(e.role, '') as "
 		"role,"
-		"  e.estimate"
+		"  e.estimate, coalesce(substring((select key from jobs where id = e.job)"
+		"   from ':([0-9]{1,9})$')::bigint, 0) as block"
 		" from boot_estimates e where ($1::bigint is null or e.candidate = $1)"
 		"  and ($2::bigint is null or e.bisection = $2)"
 		"  and ($3::bigint is null or e.request = $3)"
@@ -103,6 +104,7 @@ bool estimates_read(struct db *db, const struct estimate_filter *filter, struct 
 		e->image = row_id(rows, i, "image");
 		e->commit = row_id(rows, i, "commit");
 		strncpy(e->role, row_text(rows, i, "role"), sizeof(e->role) - 1);
+		e->block = row_i64(rows, i, "block");
 		e->value = row_f64(rows, i, "estimate");
 	}
 	return true;

@@ -42,8 +42,9 @@ struct estimate {
 	int64_t machine;
 	int64_t image;
 	int64_t commit;
-	char role[8]; /* before, after, revert, tip, node, or empty */
-	double value; /* in the metric's unit */
+	char role[8];  /* before, after, revert, tip, node, or empty */
+	int64_t block; /* of its job's random order; 0: it was in none */
+	double value;  /* in the metric's unit */
 };
 
 struct estimates {

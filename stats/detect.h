@@ -3,8 +3,8 @@
 #define STATS_DETECT_H
 
 /*
- * From suspicion to certainty. detect_shift() is sensitive and often wrong; confirm_shift() looks
- * at fresh boots only, after each stage, and is wrong in at most alpha of all unchanged cases.
+ * From suspicion to certainty. detect_shift() is sensitive and often wrong; confirm_pairs() looks
+ * at fresh boots only, as often as one likes, and is wrong in at most alpha of all unchanged cases.
  * Numbers are log values, one per boot, signed so that larger is worse.
  */
 
@@ -23,38 +23,45 @@ struct detection detect_shift(const double *before, size_t n0, const double *aft
 			      const struct sd_prior *prior);
 
 enum confirm_verdict {
-	CONFIRM_MORE, /* run another stage */
+	CONFIRM_MORE, /* boot more pairs */
 	CONFIRM_CONFIRMED,
 	CONFIRM_REFUTED, /* no shift worth reporting was seen; `mde` says down to what */
 };
 
 struct confirm_rule {
-	unsigned int stages; /* at most; >= 1 */
-	double min_effect;   /* log ratio worth reporting, > 0 */
-	double alpha;	     /* chance that an unchanged pair is ever confirmed: 0.01 */
+	size_t pairs;	   /* at most; >= 1 */
+	double min_effect; /* log ratio worth reporting, > 0 */
+	double alpha; /* chance that an unchanged pair is ever confirmed, however often one looks */
 };
 
 struct confirmation {
 	enum confirm_verdict verdict;
-	double effect, lo, hi; /* log ratio with a 95 % interval (not corrected for looking) */
-	double p;	       /* one-sided, of no shift */
-	double p_needed;       /* confirmed when p <= this: alpha / stages */
-	double mde; /* shift that this much data confirms in 90 of 100 cases; inf without df */
+	double effect, lo, hi; /* mean log ratio with a 95 % interval (not corrected for looking) */
+	double p;	       /* 1 / the largest e-value so far: never rises */
+	double p_needed;       /* confirmed when p <= this: alpha */
+	double mde; /* shift that all pairs of the rule find in 90 of 100 cases; inf without df */
 };
 
 /*
- * The decision after `stage` finished stages (1-based), with all fresh boots of all stages so far:
- *   confirmed  one-sided pooled t test at alpha / stages (the union bound, so that the error over
- *              all looks stays within alpha whatever their dependence) and effect >= min_effect
- *   refuted    the one-sided 99 % upper limit lies below min_effect, or the stages are used up, or
- *              hardly any way leads to confirmation from here: with a drift one standard error
- *              better than the observed one, 19 of 20 continuations end below it (stochastic
- *              curtailment: Lan, Simon and Halperin 1982)
- * At least 2 boots on each side are wanted, else the verdict is CONFIRM_MORE (at the last stage:
- * refuted). prior may be NULL; it must come from boots that did not raise the suspicion.
+ * The decision after any number of pairs, with all of them so far; before[i] and after[i] are of
+ * one pair, whose order was drawn at random:
+ *   confirmed  evalue_pairs() has reached 1 / alpha and the mean is at least min_effect
+ *   refuted    the one-sided 99 % upper limit lies below min_effect, or the pairs are used up, or
+ *              not even agreement of all that are left could confirm, or hardly any way leads to
+ *              confirmation from here: with a drift one standard error better than the observed
+ *              one, 49 of 50 continuations end below it (stochastic curtailment: Lan, Simon and
+ *              Halperin 1982)
+ * At least 2 pairs are wanted, else the verdict is CONFIRM_MORE (when no more may come: refuted).
+ * prior, the noise of one boot, may be NULL; it only helps to give up and to say the interval.
  */
-struct confirmation confirm_shift(const double *before, size_t n0, const double *after, size_t n1,
-				  const struct sd_prior *prior, unsigned int stage,
-				  const struct confirm_rule *rule);
+struct confirmation confirm_pairs(const double *before, const double *after, size_t n,
+				  const struct sd_prior *prior, const struct confirm_rule *rule);
+
+/*
+ * The shift that `rule` confirms with the given probability when one boot has this deviation:
+ * where the mean evidence of its pairs, less so many deviations of it, is what is needed. inf when
+ * there are too few pairs to ever confirm.
+ */
+double confirm_detectable(double sd, const struct confirm_rule *rule, double power);
 
 #endif

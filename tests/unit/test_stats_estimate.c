@@ -224,93 +224,6 @@ static void test_detect(void **state)
 	assert_true(detect_shift(a, 2, b, 2, NULL).z < d.z);
 }
 
-static enum confirm_verdict confirm_run(struct rng *rng, double shift, size_t per_stage,
-					const struct sd_prior *prior,
-					const struct confirm_rule *rule, size_t *boots)
-{
-	double a[64], b[64];
-	size_t n = 0;
-
-	for (unsigned int stage = 1;; stage++) {
-		struct confirmation c;
-
-		for (size_t i = 0; i < per_stage; i++, n++) {
-			a[n] = rng_normal(rng);
-			b[n] = shift + rng_normal(rng);
-		}
-		c = confirm_shift(a, n, b, n, prior, stage, rule);
-		*boots += 2 * per_stage;
-		if (c.verdict != CONFIRM_MORE)
-			return c.verdict;
-		assert_true(stage < rule->stages);
-	}
-}
-
-static void test_confirm_unchanged(void **state)
-{
-	enum {
-		RUNS = 20000
-	};
-	static const struct confirm_rule rule = {.stages = 3, .min_effect = 0.3, .alpha = 0.01};
-	static const struct sd_prior prior = {1.0, 30.0};
-	struct rng rng;
-
-	(void)state;
-	rng_seed(&rng, 77);
-	for (int known = 0; known < 2; known++) {
-		size_t boots = 0;
-		int confirmed = 0;
-
-		for (int i = 0; i < RUNS; i++)
-			confirmed += confirm_run(&rng, 0.0, 4, known ? &prior : NULL, &rule,
-						 &boots) == CONFIRM_CONFIRMED;
-		print_message("no shift, sd %s: confirmed %.2f %%, %.1f boots\n",
-			      known ? "known" : "unknown", 100.0 * confirmed / RUNS,
-			      (double)boots / RUNS);
-		assert_true(confirmed <= RUNS / 100);
-		assert_true((double)boots / RUNS < 14); /* 24 without giving up early */
-	}
-}
-
-static void test_confirm_shifted(void **state)
-{
-	enum {
-		RUNS = 4000
-	};
-	static const struct confirm_rule rule = {.stages = 3, .min_effect = 0.3, .alpha = 0.01};
-	static const struct sd_prior prior = {1.0, 30.0};
-	static const struct {
-		double d, least;
-	} rows[] = {{4.0, 0.999}, {3.0, 0.999}, {2.0, 0.97}};
-	struct rng rng;
-
-	(void)state;
-	rng_seed(&rng, 78);
-	for (size_t r = 0; r < ARRAY_SIZE(rows); r++) {
-		size_t boots = 0;
-		int confirmed = 0;
-
-		for (int i = 0; i < RUNS; i++)
-			confirmed += confirm_run(&rng, rows[r].d, 4, &prior, &rule, &boots) ==
-				     CONFIRM_CONFIRMED;
-		print_message("shift %.0f sd: confirmed %.2f %%, %.1f boots\n", rows[r].d,
-			      100.0 * confirmed / RUNS, (double)boots / RUNS);
-		assert_true((double)confirmed / RUNS >= rows[r].least);
-	}
-}
-
-static void test_confirm_edges(void **state)
-{
-	static const double a[] = {1.0, 1.0, 1.0}, b[] = {2.0, 2.0, 2.0};
-	static const struct confirm_rule rule = {.stages = 2, .min_effect = 0.1, .alpha = 0.01};
-
-	(void)state;
-	assert_int_equal(confirm_shift(a, 1, b, 1, NULL, 1, &rule).verdict, CONFIRM_MORE);
-	assert_int_equal(confirm_shift(a, 1, b, 1, NULL, 2, &rule).verdict, CONFIRM_REFUTED);
-	assert_int_equal(confirm_shift(a, 3, b, 3, NULL, 1, &rule).verdict, CONFIRM_CONFIRMED);
-	assert_int_equal(confirm_shift(b, 3, a, 3, NULL, 1, &rule).verdict, CONFIRM_REFUTED);
-}
-
 static void test_hist(void **state)
 {
 	int64_t h[8] = {0, 0, 0, 100, 0, 0, 0, 0}, more[4] = {0, 300, 0, 0};
@@ -391,9 +304,6 @@ int main(void)
 		cmocka_unit_test(test_holm),
 		cmocka_unit_test(test_mde),
 		cmocka_unit_test(test_detect),
-		cmocka_unit_test(test_confirm_unchanged),
-		cmocka_unit_test(test_confirm_shifted),
-		cmocka_unit_test(test_confirm_edges),
 		cmocka_unit_test(test_hist),
 		cmocka_unit_test(test_rng),
 	};
