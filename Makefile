@@ -108,7 +108,7 @@ $(O)/tests/fuzz_%: tests/fuzz/%.c $(archive) $(O)/.flags
 
 # What a person runs -------------------------------------------------------------------------------
 
-.PHONY: setup demo check check-unit check-e2e check-kernel fuzz bench lint format install uninstall clean help bench-measure
+.PHONY: setup demo check check-unit check-e2e check-kernel fuzz bench lint format install uninstall clean help bench-measure bench-decide bench-decide-full
 
 setup: ## install what is needed (as root: Debian packages and users)
 	@sh deploy/setup
@@ -150,6 +150,12 @@ bench: all ## figures, as ratios measured side by side: table and $(O)/bench/mai
 
 bench-measure: all ## figures of the measuring itself: table and $(O)/bench/measure.json
 	@O=$(O) sh tests/bench/measure $(MEASURE_ARGS)
+
+bench-decide: $(archive) ## how well it decides, by simulation: table and $(O)/bench/decide.json; SEED=
+	@O=$(O) sh tests/bench/decide-run
+
+bench-decide-full: $(archive) ## the same with the large counts of trials
+	@O=$(O) FULL=1 sh tests/bench/decide-run
 
 lint: ## format, layers, sizes, cppcheck, man pages, scripts
 	@sh tools/lint

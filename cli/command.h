@@ -29,6 +29,7 @@ extern const struct command cmd_machines;
 extern const struct command cmd_regressions;
 extern const struct command cmd_report;
 extern const struct command cmd_run;
+extern const struct command cmd_simulate;
 extern const struct command cmd_status;
 extern const struct command cmd_up;
 

@@ -301,7 +301,9 @@ void levels_fit(const struct levels_boots *boots, const bool *after, size_t n,
 	struct fitter f = {
 		.boots = boots,
 		.prior = prior,
-		.shift = shift_prior_make(0.5 * prior->min_effect, prior->max_effect),
+		.shift = prior->known_shift > 0.0
+				 ? shift_prior_make(0.9 * prior->known_shift, 0.0)
+				 : shift_prior_make(0.5 * prior->min_effect, prior->max_effect),
 		.noise = prior->noise,
 		.n_splits = n,
 	};

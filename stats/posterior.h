@@ -29,6 +29,7 @@ struct posterior_obs {
 struct posterior_prior {
 	double min_effect;	/* smallest log ratio worth reporting, > 0 */
 	double max_effect;	/* upper end of the shift's prior */
+	double known_shift;	/* > 0: the shift is this one, whatever min_effect says */
 	struct sd_prior noise;	/* df = 0: a very weak one about 2.5 min_effect is used */
 	double level, level_sd; /* of the good end, from history; level_sd = 0: unknown */
 	double outlier;		/* weight of the broad component, 0 <= outlier < 1 */

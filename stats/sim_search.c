@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Searches over made-up boots. */
+#include "stats/sim_search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void sim_search_init(struct sim_search *spec)
+{
+	*spec = (struct sim_search){
+		.suspects = 256,
+		.shift = 2.0,
+		.none_prior = 0.15,
+		.outlier_model = 0.05,
+		.floor = 0.25,
+		.stop = 0.99,
+		.budget = 4000,
+		.outlier_at = 8.0,
+		.drift_boots = 100,
+		.culprit_weight = 1.0,
+		.machines = 1,
+	};
+}
+
+/* The two parents of each node; equal unless it is a merge. */
+struct lineage {
+	size_t (*parents)[2];
+	size_t n; /* nodes so far, node 0 the root */
+};
+
+static size_t add_commit(struct lineage *line, size_t first, size_t second)
+{
+	line->parents[line->n][0] = first;
+	line->parents[line->n][1] = second;
+	return line->n++;
+}
+
+static size_t add_run(struct lineage *line, size_t from, size_t commits)
+{
+	for (size_t i = 0; i < commits; i++)
+		from = add_commit(line, from, from);
+	return from;
+}
+
+/* Now and then 2 to 6 commits stand on a side branch, as many beside them on the main line, and a
+ * merge brings the two together. */
+static void grow(struct lineage *line, const struct sim_search *spec, struct rng *rng)
+{
+	size_t tip = add_commit(line, 0, 0);
+
+	while (line->n <= spec->suspects) {
+		size_t length = 2 + rng_below(rng, 5);
+		/* b of (b side + b main + 1 merge) wanted in `branches` of all commits */
+		bool fork = rng_uniform(rng) < spec->branches / (4.0 - 7.0 * spec->branches);
+
+		if (fork && line->n + 2 * length + 1 <= spec->suspects + 1) {
+			size_t side = add_run(line, tip, length), main = add_run(line, tip, length);
+
+			tip = add_commit(line, main, side);
+		} else {
+			tip = add_commit(line, tip, tip);
+		}
+	}
+}
+
+static void fill_sides(struct sides *sides, const struct lineage *line)
+{
+	sides_init(sides, line->n, line->n);
+	for (size_t k = 1; k < line->n; k++) {
+		sides_set_after(sides, k, k);
+		for (size_t h = 1; h < k; h++)
+			if (sides_after(sides, h, line->parents[k][0]) ||
+			    sides_after(sides, h, line->parents[k][1]))
+				sides_set_after(sides, h, k);
+	}
+}
+
+/* History that is worth so many boots tells the level; the noise then has as many degrees. */
+static const double history_boots = 1e4;
+
+static void fill_prior(struct posterior_prior *prior, const struct sim_search *spec)
+{
+	posterior_prior_init(prior, 2.0 * spec->floor);
+	prior->max_effect = 20.0;
+	prior->outlier = spec->outlier_model;
+	if (spec->known != SIM_NOTHING) {
+		prior->noise = (struct sd_prior){1.0, history_boots};
+		prior->level_sd = 1.0 / sqrt(history_boots);
+	}
+	if (spec->known == SIM_LEVELS)
+		prior->known_shift = spec->shift > 0.0 ? spec->shift : 2.0 * spec->floor;
+	if (spec->machines > 1)
+		prior->machine_sd = spec->machine_sd;
+	prior->noise.sd = hypot(prior->noise.sd, spec->layout);
+}
+
+void sim_world_init(struct sim_world *world, const struct sim_search *spec, struct rng *rng)
+{
+	AUTO_FREE size_t(*parents)[2] = xcalloc(spec->suspects + 1, sizeof(*parents));
+	struct lineage line = {.parents = parents};
+
+	*world = (struct sim_world){.spec = *spec};
+	grow(&line, spec, rng);
+	fill_sides(&world->sides, &line);
+	fill_prior(&world->prior, spec);
+}
+
+void sim_world_release(struct sim_world *world)
+{
+	sides_release(&world->sides);
+	*world = (struct sim_world){0};
+}
+
+struct trial {
+	const struct sim_world *world;
+	struct rng *rng;
+	size_t culprit;
+	double *prior, *cost, *offset;
+	bool *testable;
+	size_t *pending, *set;
+	struct posterior_obs *obs;
+	size_t n, cap;
+};
+
+static void trial_release(struct trial *t)
+{
+	free(t->prior);
+	free(t->cost);
+	free(t->offset);
+	free(t->testable);
+	free(t->pending);
+	free(t->set);
+	free(t->obs);
+}
+
+/* Breakage comes in clusters; the ends boot. */
+static void draw_skips(struct trial *t)
+{
+	size_t n = t->world->sides.nodes, left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!left && rng_uniform(t->rng) < t->world->spec.skips / 4.0)
+			left = 1 + rng_below(t->rng, 7);
+		t->testable[i] = !left || i == 0 || i == n - 1;
+		left -= left > 0;
+	}
+}
+
+static void trial_init(struct trial *t, const struct sim_world *world, struct rng *rng)
+{
+	const struct sim_search *spec = &world->spec;
+	size_t n = world->sides.hypotheses;
+
+	*t = (struct trial){
+		.world = world,
+		.rng = rng,
+		.culprit = spec->shift > 0.0 ? 1 + rng_below(rng, spec->suspects) : 0,
+		.prior = xcalloc(n, sizeof(*t->prior)),
+		.cost = xcalloc(n, sizeof(*t->cost)),
+		.offset = xcalloc(spec->machines, sizeof(*t->offset)),
+		.testable = xcalloc(n, sizeof(*t->testable)),
+		.pending = xcalloc(n, sizeof(*t->pending)),
+		.set = xcalloc(n, sizeof(*t->set)),
+	};
+	for (size_t h = 0; h < n; h++) {
+		t->prior[h] =
+			h ? (1.0 - spec->none_prior) / (double)spec->suspects : spec->none_prior;
+		t->cost[h] = 1.0;
+	}
+	t->prior[t->culprit] *= spec->culprit_weight;
+	for (size_t m = 0; m < spec->machines; m++)
+		t->offset[m] = spec->machine_sd * rng_normal(rng);
+	draw_skips(t);
+}
+
+static double draw_boot(struct trial *t, size_t node, size_t machine)
+{
+	const struct sim_search *spec = &t->world->spec;
+	double y = rng_normal(t->rng);
+
+	if (spec->outliers > 0.0 && rng_uniform(t->rng) < spec->outliers)
+		y = spec->outlier_at + 2.0 * y;
+	else if (t->culprit && sides_after(&t->world->sides, t->culprit, node))
+		y += spec->shift;
+	if (spec->layout > 0.0)
+		y += spec->layout * rng_normal(t->rng);
+	return y + t->offset[machine] + spec->drift * (double)t->n / (double)spec->drift_boots;
+}
+
+static void boot(struct trial *t, size_t node, size_t machine)
+{
+	*array_push(t->obs, t->n, t->cap) = (struct posterior_obs){
+		.node = node,
+		.y = draw_boot(t, node, machine),
+		.machine = machine,
+	};
+}
+
+/* One boot on every machine, each chosen knowing which others run. */
+static void boot_round(struct trial *t, const struct posterior *post)
+{
+	const struct sim_search *spec = &t->world->spec;
+	AUTO_FREE size_t *nodes = xcalloc(spec->machines, sizeof(*nodes));
+
+	for (size_t m = 0; m < spec->machines; m++) {
+		nodes[m] = select_next(post, t->testable, t->cost, t->pending, spec->stop).node;
+		t->pending[nodes[m]]++;
+	}
+	for (size_t m = 0; m < spec->machines; m++) {
+		t->pending[nodes[m]]--;
+		boot(t, nodes[m], m);
+	}
+}
+
+static void conclude(const struct trial *t, struct sim_search_end *end)
+{
+	enum search_verdict verdict = end->state.verdict;
+
+	end->boots = t->n;
+	end->culprit = t->culprit;
+	end->mass = end->state.mass;
+	end->right = t->culprit ? verdict == SEARCH_CULPRIT && t->set[0] == t->culprit
+				: verdict == SEARCH_NONE;
+	end->holds = false;
+	for (size_t i = 0; i < end->state.n; i++)
+		end->holds |= t->set[i] == t->culprit;
+}
+
+void sim_search_run(const struct sim_world *world, struct rng *rng, struct sim_search_end *end)
+{
+	const struct sim_search *spec = &world->spec;
+	CLEANUP(trial_release) struct trial t;
+
+	trial_init(&t, world, rng);
+	for (*end = (struct sim_search_end){0};; end->rounds++) {
+		CLEANUP(posterior_release) struct posterior post;
+
+		posterior_init(&post, &world->sides, t.prior, t.obs, t.n, &world->prior);
+		end->state = select_verdict(&post, &world->sides, t.testable, spec->stop, t.n,
+					    spec->budget, t.set);
+		if (end->state.verdict != SEARCH_MORE)
+			break;
+		boot_round(&t, &post);
+	}
+	conclude(&t, end);
+}
