@@ -15,7 +15,7 @@ struct agent {
 	const char *nonce; /* borrowed from job */
 	struct knobs knobs;
 	int64_t seq;	       /* of the next run */
-	struct kallsyms *syms; /* loaded by the first instrumented run */
+	struct kallsyms *syms; /* NULL until an instrumented run wants them */
 };
 
 /* Command line of `mmperf-agent`: --job FILE; as process 1 without arguments, /job.json. */

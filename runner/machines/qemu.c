@@ -26,6 +26,12 @@
  */
 #define COMMAND_LINE "console=ttyS0 panic=-1 oops=panic tsc=reliable"
 
+/*
+ * Emulation has no constant TSC, so each secondary CPU would calibrate its delay loop: 0.25 s each, half
+ * of the time to user space. The value is that of 1 GHz at HZ=100; devices of QEMU wait for nobody.
+ */
+#define EMULATED_COMMAND_LINE " lpj=10000000 no_timer_check"
+
 static const char *qemu_method(const struct machine *m)
 {
 	return strcmp(machine_str(m, "boot"), "kexec") ? "direct" : "kexec";
@@ -54,7 +60,10 @@ static char *command_line(const struct machine *m)
 {
 	const char *more = machine_str(m, "append");
 
-	return xasprintf(COMMAND_LINE "%s%s", more && *more ? " " : "", more ? more : "");
+	bool emulated = !wants_kvm(m->worker->settings, m->name);
+
+	return xasprintf(COMMAND_LINE "%s%s%s", emulated ? EMULATED_COMMAND_LINE : "",
+			 more && *more ? " " : "", more ? more : "");
 }
 
 static char *attempt_file(const struct machine *m, const char *name)
