@@ -64,9 +64,14 @@ static void read_counter(int fd, struct access_result *out)
 		uint64_t value, enabled, running;
 	} r = {0};
 
+	bool told;
+
 	if (fd < 0)
 		return;
-	if (read(fd, &r, sizeof(r)) != (ssize_t)sizeof(r) || !r.running)
+	told = read(fd, &r, sizeof(r)) == (ssize_t)sizeof(r);
+	out->enabled_ns = r.enabled;
+	out->running_ns = r.running;
+	if (!told || !r.running)
 		out->why_not = "the PMU did not count";
 	else if ((double)r.running < 0.9 * (double)r.enabled)
 		out->why_not = "the PMU event was multiplexed";

@@ -14,6 +14,8 @@ struct access_result {
 	uint64_t ns;	 /* of the load loops only */
 	uint64_t cycles; /* of the time stamp counter; 0 = this CPU has none */
 	bool counted;	 /* dtlb_misses is true */
+	/* How long the PMU's event should have counted, and did; 0 = it was never opened. */
+	uint64_t enabled_ns, running_ns;
 	uint64_t dtlb_misses;
 	const char *why_not; /* static text, when not counted */
 };

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <linux/magic.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,6 +16,9 @@
 #include "bench/bench_run.h"
 #include "bench/benchmarks.h"
 #include "bench/counters.h"
+#include "bench/freemem.h"
+#include "bench/kthread.h"
+#include "bench/numa.h"
 #include "bench/thp.h"
 
 /*
@@ -22,12 +27,15 @@
  * touched and filled. Differences: what served a region is read from the page tables (mincore
  * takes any large folio for a huge page); nothing is reported where nothing was measured; ns.
  */
-#define PAGE	  ((size_t)4096)
-#define HALF_PMD  (PMD_SIZE / 2)
-#define BUCKETS	  40
-#define ROUND_TO  ((long long)64 << 20)
-#define DATA_DIR  "/data"
-#define DATA_FILE DATA_DIR "/compaction.dat"
+#define PAGE	   ((size_t)4096)
+#define HALF_PMD   (PMD_SIZE / 2)
+#define BUCKETS	   40
+#define ROUND_TO   ((long long)64 << 20)
+/* In shares of free memory: starts within one boot of a 512 MB guest differed by up to 0.03. */
+#define SAME_START 0.1
+#define NODES	   "/sys/devices/system/node"
+#define DATA_DIR   "/data"
+#define DATA_FILE  DATA_DIR "/compaction.dat"
 
 static const struct bench_param params[] = {
 	{"threads", BENCH_TEXT, "auto", NULL,
@@ -44,6 +52,8 @@ static const struct bench_param params[] = {
 	 .choices = NULL},
 	{"first", BENCH_TEXT, "huge", NULL, "what is fragmented: huge pages or base pages",
 	 .choices = "huge|base"},
+	{"node", BENCH_INT, "-1", NULL, "memory and ballast only of this node (-1 = all)",
+	 .least = -1, .most = 1023},
 	{"madvise", BENCH_INT, "1", NULL, "1 = MADV_HUGEPAGE on the faulted regions", .least = 0,
 	 .most = 1},
 	{"iterations", BENCH_INT, "1", NULL, "values reported per number of threads", .least = 1,
@@ -58,6 +68,9 @@ static const struct bench_metric metrics[] = {
 	{"fault_base", "ns", BENCH_LOWER, false, true, 1000, "regions served by smaller pages"},
 	{"percentage_huge", "ratio", BENCH_HIGHER, false, true, 0.01,
 	 "regions served by a huge page / regions"},
+	{"unusable_free", "ratio", BENCH_NONE, false, true, 0.01,
+	 "just before: free memory that is not in free blocks of 2 MiB / free memory"},
+	{"kcompactd_time", "ns", BENCH_NONE, false, true, 1e6, "CPU time of kcompactd meanwhile"},
 	{0},
 };
 
@@ -252,8 +265,11 @@ static void report_counters(struct bench_run *run, const char *suffix,
 
 static void report_nothing(struct bench_run *run, const char *suffix)
 {
-	for (const struct bench_metric *m = metrics; m->name; m++)
-		bench_missing(run, m->name, suffix,
+	static const char *const names[] = {"fault_both", "fault_huge", "fault_base",
+					    "percentage_huge"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		bench_missing(run, names[i], suffix,
 			      "no compaction happened (compact_stall did not rise)");
 }
 
@@ -261,7 +277,66 @@ struct totals {
 	uint64_t operations;
 	unsigned most_threads;
 	double thread_s;
+	double start_unusable; /* of the first run; < 0 = none yet */
 };
+
+/* What the run starts from, when caches are dropped and nothing is mapped. Runs that start elsewhere
+ * than the first one are marked, not thrown away. */
+static bool check_start(struct bench_run *run, const char *suffix, struct totals *totals,
+			struct err *err)
+{
+	AUTO_FREE char *mark = xasprintf("other_start-%s", suffix);
+	struct freemem mem;
+	double unusable;
+
+	if (!freemem_read(&mem, bench_int(run, "node"), err))
+		return false;
+	unusable = freemem_unusable(&mem);
+	if (totals->start_unusable < 0)
+		totals->start_unusable = unusable;
+	if (fabs(unusable - totals->start_unusable) <= SAME_START)
+		return true;
+	bench_counter(run, mark, 1);
+	bench_log(run,
+		  "%s threads start with %.0f %% of free memory in pieces, the first run did with "
+		  "%.0f %%",
+		  suffix, unusable * 100, totals->start_unusable * 100);
+	return true;
+}
+
+/* The fragmentation that was made. */
+static bool report_state(struct bench_run *run, const char *suffix, struct err *err)
+{
+	struct freemem mem;
+
+	if (!freemem_read(&mem, bench_int(run, "node"), err))
+		return false;
+	const struct {
+		const char *name;
+		int64_t value;
+	} counts[] = {{"free_pages", mem.pages},
+		      {"free_huge_pages", mem.huge_pages / (int64_t)(PMD_SIZE / PAGE)},
+		      {"pageblocks_unmovable", mem.unmovable},
+		      {"pageblocks_movable", mem.movable},
+		      {"pageblocks_reclaimable", mem.reclaimable}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		AUTO_FREE char *name = xasprintf("%s-%s", counts[i].name, suffix);
+
+		if (counts[i].value >= 0)
+			bench_counter(run, name, counts[i].value);
+	}
+	bench_value(run, "unusable_free", suffix, freemem_unusable(&mem));
+	return true;
+}
+
+static void report_kcompactd(struct bench_run *run, const char *suffix, double before, double after)
+{
+	if (before >= 0 && after >= before)
+		bench_value(run, "kcompactd_time", suffix, after - before);
+	else
+		bench_missing(run, "kcompactd_time", suffix, "no thread kcompactd in /proc");
+}
 
 /* All threads have arrived at `ready`; lets them fault, and tells what came of it. */
 static bool fault_phase(struct bench_run *run, struct step *step, struct worker *workers, size_t n,
@@ -270,7 +345,9 @@ static bool fault_phase(struct bench_run *run, struct step *step, struct worker 
 	AUTO_FREE char *suffix = xasprintf("%zu", n);
 	AUTO_COUNTERS before = COUNTERS_INIT;
 	AUTO_COUNTERS after = COUNTERS_INIT;
-	bool ok = counters_read(&before, err) && bench_phase(run, true, err);
+	double kcompactd_ns = kthread_cpu_ns("kcompactd"), kcompactd_end_ns;
+	bool ok = report_state(run, suffix, err) && counters_read(&before, err) &&
+		  bench_phase(run, true, err);
 	double wall_s = clock_mono_s();
 	int64_t stalls = 0;
 
@@ -278,6 +355,7 @@ static bool fault_phase(struct bench_run *run, struct step *step, struct worker 
 	pthread_barrier_wait(&step->end);
 	wall_s = clock_mono_s() - wall_s;
 	ok = ok && bench_phase(run, false, err) && counters_read(&after, err);
+	kcompactd_end_ns = kthread_cpu_ns("kcompactd");
 	for (size_t i = 0; i < n && ok; i++) {
 		if (workers[i].failed)
 			ok = err_set(err, ERR_FAILED, "thread %zu of %zu: %.900s", i + 1, n,
@@ -290,6 +368,7 @@ static bool fault_phase(struct bench_run *run, struct step *step, struct worker 
 	totals->operations += step->regions * n;
 	totals->thread_s += wall_s * (double)n;
 	report_counters(run, suffix, &before, &after);
+	report_kcompactd(run, suffix, kcompactd_ns, kcompactd_end_ns);
 	if (counters_delta(&before, &after, "compact_stall", &stalls) && stalls > 0)
 		report(run, suffix, step, workers, n);
 	else
@@ -310,10 +389,13 @@ static bool run_threads(struct bench_run *run, struct step *step, size_t n, stru
 			struct err *err)
 {
 	AUTO_FREE struct worker *workers = xcalloc(n, sizeof(*workers));
+	AUTO_FREE char *suffix = xasprintf("%zu", n);
 	bool ok;
 
 	/* Every number of threads starts from clean caches and joined free memory. */
 	flush_memory();
+	if (!check_start(run, suffix, totals, err))
+		return false;
 	pthread_barrier_init(&step->ready, NULL, (unsigned)n + 1);
 	pthread_barrier_init(&step->go, NULL, (unsigned)n + 1);
 	pthread_barrier_init(&step->end, NULL, (unsigned)n + 1);
@@ -333,6 +415,14 @@ static bool run_threads(struct bench_run *run, struct step *step, size_t n, stru
 	return ok;
 }
 
+/* Pages of ramfs are not movable, those of tmpfs go to swap. */
+static bool in_memory(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+}
+
 /* Its content does not matter, only that it has blocks on the disk. */
 static bool open_file(const char *path, size_t size, int *fd, struct err *err)
 {
@@ -342,6 +432,12 @@ static bool open_file(const char *path, size_t size, int *fd, struct err *err)
 
 	if (file < 0 || fstat(file, &st))
 		return err_sys(err, "cannot open %s", path);
+	if (in_memory(file))
+		return err_set(
+			err, ERR_USAGE,
+			"--file: %s is on a memory file system, whose pages cannot fill holes as "
+			"page cache does; name a file on a disk, or none",
+			path);
 	memset(block, 0x5a, PMD_SIZE);
 	if (st.st_size < (off_t)size) {
 		for (size_t at = 0; at < size; at += PMD_SIZE) {
@@ -375,6 +471,21 @@ static bool is_mounted(const char *dir)
 	return !stat(dir, &here) && !stat("/", &above) && here.st_dev != above.st_dev;
 }
 
+static bool check_threads(const char *text, struct err *err)
+{
+	AUTO_STRS list = STRS_INIT;
+	long long n;
+
+	strs_split(&list, text, ",");
+	for (size_t i = 0; i < list.n; i++) {
+		if (!str_to_i64(list.v[i], &n) || n < 1 || n > 4096)
+			return err_set(err, ERR_USAGE,
+				       "--threads: \"%s\" should be auto or numbers such as 1,3,5",
+				       text);
+	}
+	return list.n || err_set(err, ERR_USAGE, "--threads: no number");
+}
+
 static bool settle(struct bench_run *run, struct err *err)
 {
 	AUTO_FREE char *threads = auto_threads();
@@ -383,6 +494,8 @@ static bool settle(struct bench_run *run, struct err *err)
 
 	if (!strcmp(bench_text(run, "threads"), "auto") &&
 	    !bench_run_set(run, "threads", threads, err))
+		return false;
+	if (!check_threads(bench_text(run, "threads"), err))
 		return false;
 	if (!strcmp(bench_text(run, "file"), "auto") &&
 	    !bench_run_set(run, "file", is_mounted(DATA_DIR) ? DATA_FILE : "none", err))
@@ -401,27 +514,39 @@ static bool settle(struct bench_run *run, struct err *err)
 	return bench_run_set(run, "size", size, err);
 }
 
+/* "MemFree:" in /proc/meminfo, or "Node 0 MemFree:" in that of a node. */
+static bool free_bytes(long long node, long long *out, struct err *err)
+{
+	AUTO_FREE char *of_node = xasprintf(NODES "/node%lld/meminfo", node);
+	AUTO_STR info = str_new();
+	const char *line;
+
+	if (!fs_read(node < 0 ? "/proc/meminfo" : of_node, 65536, &info, err))
+		return err_wrap(err, "free memory");
+	line = strstr(info.s, "MemFree:");
+	*out = line ? strtoll(line + strlen("MemFree:"), NULL, 10) * 1024 : 0;
+	return true;
+}
+
 /* Compaction is per zone: a memory cgroup would measure reclaim instead. */
 static bool set_ballast(struct bench_run *run, struct knobs *knobs, struct err *err)
 {
 	const char *memory = bench_text(run, "memory");
-	AUTO_STR info = str_new();
+	long long node = bench_int(run, "node"), leave, spare = 0;
+	AUTO_FREE char *of_node =
+		xasprintf(NODES "/node%lld/hugepages/hugepages-2048kB/nr_hugepages", node);
 	AUTO_FREE char *pages = NULL;
-	const char *line;
-	long long leave, spare;
 
 	if (!strcmp(memory, "all"))
 		return true;
 	flush_memory();
-	if (!str_to_bytes(memory, &leave) || !fs_read("/proc/meminfo", 65536, &info, err))
+	if (!str_to_bytes(memory, &leave) || !free_bytes(node, &spare, err))
 		return false;
-	line = strstr(info.s, "MemFree:");
-	spare = (line ? strtoll(line + strlen("MemFree:"), NULL, 10) * 1024 : 0) - leave;
-	if (spare < 0)
-		return err_set(err, ERR_FAILED, "memory %s: only %lld MB are free", memory,
-			       (spare + leave) >> 20);
-	pages = xasprintf("%lld", spare / (long long)PMD_SIZE);
-	if (!knob_set(knobs, "/proc/sys/vm/nr_hugepages", pages, err))
+	if (spare < leave)
+		return err_set(err, ERR_FAILED, "--memory %s: only %lld MB are free", memory,
+			       spare >> 20);
+	pages = xasprintf("%lld", (spare - leave) / (long long)PMD_SIZE);
+	if (!knob_set(knobs, node < 0 ? "/proc/sys/vm/nr_hugepages" : of_node, pages, err))
 		return err_wrap(err, "ballast");
 	return true;
 }
@@ -434,32 +559,30 @@ static bool prepare(struct bench_run *run, struct step *step, size_t size, struc
 
 	step->first_huge = !bench_choice(run, "first");
 	step->advise = bench_int(run, "madvise") != 0;
+	if (!strcmp(file, "none"))
+		bench_log(run, "no file: holes stay free instead of being filled by page cache");
+	else if (!open_file(file, size / 4 + PMD_SIZE, &step->file, err))
+		return false;
 	if (!thp_pmd_by_madvise(knobs, err) ||
 	    !knob_set(knobs, THP_DIR "/khugepaged/scan_sleep_millisecs", "3600000", err))
 		return false;
 	if (size / PMD_SIZE * 4 > 65530 &&
 	    !knob_set(knobs, "/proc/sys/vm/max_map_count", maps, err))
 		return false;
-	if (!strcmp(file, "none"))
-		bench_log(run, "no file: holes stay free instead of being filled by page cache");
-	else if (!open_file(file, size / 4 + PMD_SIZE, &step->file, err))
-		return false;
-	return pages_view_open(&step->view, err) && set_ballast(run, knobs, err);
+	return pages_view_open(&step->view, err) && set_ballast(run, knobs, err) &&
+	       numa_bind(bench_int(run, "node"), err);
 }
 
 static bool run_list(struct bench_run *run, struct step *step, size_t size, struct err *err)
 {
 	AUTO_STRS list = STRS_INIT;
-	struct totals totals = {0};
+	struct totals totals = {.start_unusable = -1};
 
 	strs_split(&list, bench_text(run, "threads"), ",");
 	for (long long i = 0; i < bench_int(run, "iterations"); i++) {
 		for (size_t k = 0; k < list.n; k++) {
-			long long n;
+			long long n = strtoll(list.v[k], NULL, 10);
 
-			if (!str_to_i64(list.v[k], &n) || n < 1 || n > 4096)
-				return err_set(err, ERR_USAGE, "threads \"%s\" should be 1 to 4096",
-					       list.v[k]);
 			step->thread_size = size / (size_t)n / PMD_SIZE * PMD_SIZE;
 			step->regions = step->thread_size / PMD_SIZE / 2;
 			if (!step->regions)

@@ -4,8 +4,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "bench/bench_run.h"
@@ -13,10 +11,10 @@
 #include "bench/counters.h"
 #include "bench/fault_tasks.h"
 #include "bench/memcg_nest.h"
+#include "bench/numa.h"
 #include "bench/thp.h"
 
-#define PAGE	   4096
-#define MPOL_BIND_ 2 /* linux/mempolicy.h, without libnuma */
+#define PAGE 4096
 /* will-it-scale throws away six samples of a second each before it counts. */
 #define WILL_IT_SCALE                                                             \
 	"threads=cpus mode=processes size=128M seconds=1 warmup=6 folio=inherit " \
@@ -120,18 +118,6 @@ static const struct bench_preset presets[] = {
 	{"page_fault3", WILL_IT_SCALE "shared iterations=5 guard=0", "its page_fault3"},
 	{0},
 };
-
-static bool bind_node(long long node, struct err *err)
-{
-	unsigned long mask[16] = {0};
-
-	if (node < 0)
-		return true;
-	mask[node / 64] = 1UL << (node % 64);
-	if (syscall(SYS_set_mempolicy, MPOL_BIND_, mask, sizeof(mask) * 8))
-		return err_sys(err, "cannot bind memory to node %lld", node);
-	return true;
-}
 
 /* Measuring -------------------------------------------------------------------------------------- */
 
@@ -513,7 +499,7 @@ static bool set_knobs(const struct bench_run *run, struct knobs *knobs, struct e
 {
 	const char *shrink = bench_text(run, "shrink_underused");
 
-	return bind_node(bench_int(run, "node"), err) &&
+	return numa_bind(bench_int(run, "node"), err) &&
 	       thp_max_ptes_none(knobs, bench_text(run, "max_ptes_none"), err) &&
 	       (!strcmp(shrink, "inherit") ||
 		knob_set(knobs, THP_DIR "/shrink_underused", shrink, err)) &&
