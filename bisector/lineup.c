@@ -254,6 +254,7 @@ bool lineup_make(const struct history *history, const struct hypotheses *hypothe
 			if (is_after(&a, &out->nodes[n], hyp->kind, c))
 				sides_set_after(&out->sides, h, n);
 	}
+	sides_index(&out->sides);
 	return true;
 }
 

@@ -14,7 +14,6 @@ struct step {
 	struct bisector *bisector;
 	struct evidence *evidence;
 	int number; /* of the last step */
-	double stop;
 };
 
 static size_t top_suspect(const struct evidence *e)
@@ -109,7 +108,7 @@ static struct select_choice choose(const struct step *step, bool only_built)
 
 	for (size_t i = 0; i < e->lineup.n_nodes; i++)
 		mask[i] = e->testable[i] && (!only_built || e->built[i].state == BUILD_BUILT);
-	return select_next(&e->post, mask, e->cost, e->pending, step->stop);
+	return select_next(&e->post, mask, e->cost, e->pending);
 }
 
 /* The next boot. *queued tells whether there is one to add now. */
@@ -163,7 +162,6 @@ bool search_advance(struct bisector *bisector, const struct bisection *bisection
 	struct step step = {
 		.bisector = bisector,
 		.evidence = &evidence,
-		.stop = conf_f64(bisector->settings->conf, "bisect", NULL, "posterior"),
 	};
 	CLEANUP(db_tx_end) struct db *tx = NULL;
 	bool ended;

@@ -9,10 +9,13 @@
 #include "base/mem.h"
 
 enum {
-	POINTS_MAX = 400
+	POINTS_MAX = 200
 };
 /* Classes lighter than this change no decision. */
-static const double weightless = 1e-7;
+static const double weightless = 1e-4;
+/* Spacing and half width of the grid, in deviations of a prediction: off by less than 1e-3 bits. */
+static const double step_sds = 0.6;
+static const double half_sds = 4.0;
 
 struct normal {
 	double mean, sd;
@@ -26,130 +29,111 @@ static struct normal prediction(const struct levels_fit *fit, int side)
 	return (struct normal){level->mean, sqrt(level->var + noise)};
 }
 
-static void class_masses(const struct posterior *post, const double *mass, double *of_class)
+static void keep_classes(struct information *info)
 {
-	memset(of_class, 0, post->classes * sizeof(*of_class));
+	const struct posterior *post = info->post;
+
+	info->of_class = xcalloc(post->classes, sizeof(*info->of_class));
+	info->kept = xcalloc(post->classes, sizeof(*info->kept));
 	for (size_t h = 0; h < post->hypotheses; h++)
-		of_class[post->class_of[h]] += mass[h];
+		info->of_class[post->class_of[h]] += post->mass[h];
+	for (size_t c = 0; c < post->classes; c++)
+		if (info->of_class[c] >= weightless)
+			info->kept[info->n++] = c;
 }
 
 /* Range and spacing of y that show the narrowest prediction; where that would want too many
- * points the narrow ones are taken as a grid step wide, which tells them apart just as well. */
-static void choose_grid(struct information *info, const double *of_class, double *lo,
-			double *sd_min)
+ * points the narrow ones are taken as two grid steps wide, which tells them apart just as well. */
+static void choose_grid(struct information *info, double *lo, double *sd_min)
 {
 	double narrow = INFINITY, hi = -INFINITY;
 
 	*lo = INFINITY;
-	for (size_t i = 0; i < 2 * info->post->classes; i++) {
-		struct normal p;
+	for (size_t i = 0; i < 2 * info->n; i++) {
+		struct normal p = prediction(&info->post->fit[info->kept[i / 2]], (int)(i % 2));
 
-		if (of_class[i / 2] < weightless)
-			continue;
-		p = prediction(&info->post->fit[i / 2], (int)(i % 2));
 		narrow = fmin(narrow, p.sd);
-		*lo = fmin(*lo, p.mean - 5.0 * p.sd);
-		hi = fmax(hi, p.mean + 5.0 * p.sd);
+		*lo = fmin(*lo, p.mean - half_sds * p.sd);
+		hi = fmax(hi, p.mean + half_sds * p.sd);
 	}
-	info->dy = fmax(0.5 * narrow, (hi - *lo) / (POINTS_MAX - 1));
+	info->dy = fmax(step_sds * narrow, (hi - *lo) / (POINTS_MAX - 1));
 	info->points = (size_t)floor((hi - *lo) / info->dy) + 1;
-	*sd_min = 2.0 * info->dy;
+	*sd_min = info->dy / step_sds;
 }
 
 static void fill_density(struct information *info, size_t i, double lo, double sd_min)
 {
-	struct normal p = prediction(&info->post->fit[i / 2], (int)(i % 2));
+	struct normal p = prediction(&info->post->fit[info->kept[i / 2]], (int)(i % 2));
 	double *row = info->density + i * info->points;
+	double top;
 
 	p.sd = fmax(p.sd, sd_min);
+	top = 1.0 / (p.sd * sqrt(2.0 * M_PI));
 	for (size_t k = 0; k < info->points; k++) {
 		double z = (lo + (double)k * info->dy - p.mean) / p.sd;
 
-		row[k] = exp(-0.5 * z * z) / (p.sd * sqrt(2.0 * M_PI));
+		row[k] = fabs(z) < 6.0 ? top * exp(-0.5 * z * z) : 0.0;
 	}
 	info->entropy[i] = 0.5 * log2(2.0 * M_PI * M_E * p.sd * p.sd);
 }
 
 void information_init(struct information *info, const struct posterior *post)
 {
-	AUTO_FREE double *of_class = xcalloc(post->classes, sizeof(*of_class));
 	double lo, sd_min;
 
 	*info = (struct information){.post = post};
-	class_masses(post, post->mass, of_class);
-	choose_grid(info, of_class, &lo, &sd_min);
-	info->density = xcalloc(2 * post->classes * info->points, sizeof(*info->density));
-	info->entropy = xcalloc(2 * post->classes, sizeof(*info->entropy));
-	for (size_t i = 0; i < 2 * post->classes; i++)
-		if (of_class[i / 2] >= weightless)
-			fill_density(info, i, lo, sd_min);
+	keep_classes(info);
+	choose_grid(info, &lo, &sd_min);
+	info->density = xcalloc(2 * info->n * info->points, sizeof(*info->density));
+	info->entropy = xcalloc(2 * info->n, sizeof(*info->entropy));
+	info->upper = xcalloc(post->classes, sizeof(*info->upper));
+	info->mix = xcalloc(info->points, sizeof(*info->mix));
+	for (size_t i = 0; i < 2 * info->n; i++)
+		fill_density(info, i, lo, sd_min);
 }
 
 void information_release(struct information *info)
 {
+	free(info->of_class);
+	free(info->kept);
 	free(info->density);
 	free(info->entropy);
+	free(info->upper);
+	free(info->mix);
 	*info = (struct information){0};
 }
 
-/* upper[c * nodes + n] = mass of the hypotheses of class c under which node n is after. */
-static double *upper_masses(const struct posterior *post, const double *mass)
+static void mix_in(struct information *info, size_t i, double weight, double *known, double *total)
 {
-	const struct sides *sides = post->sides;
-	double *upper = xcalloc(post->classes * post->nodes, sizeof(*upper));
+	const double *row = info->density + i * info->points;
 
-	for (size_t h = 0; h < post->hypotheses; h++) {
-		double *row = upper + post->class_of[h] * post->nodes;
-
-		if (!(mass[h] > 0.0))
-			continue;
-		for (size_t w = 0; w < sides->words; w++)
-			for (uint64_t b = sides->bits[h * sides->words + w]; b; b &= b - 1)
-				row[w * 64 + (size_t)__builtin_ctzll(b)] += mass[h];
-	}
-	return upper;
-}
-
-/* weight[2 c + side] of the predictions of node n -> bits. */
-static double mixture_bits(const struct information *info, const double *weight, double *mix)
-{
-	double known = 0.0, sum = 0.0;
-
-	memset(mix, 0, info->points * sizeof(*mix));
-	for (size_t i = 0; i < 2 * info->post->classes; i++) {
-		const double *row = info->density + i * info->points;
-
-		if (weight[i] < weightless)
-			continue;
-		known += weight[i] * info->entropy[i];
-		for (size_t k = 0; k < info->points; k++)
-			mix[k] += weight[i] * row[k];
-	}
+	if (weight < weightless / 10.0)
+		return;
+	*known += weight * info->entropy[i];
+	*total += weight;
 	for (size_t k = 0; k < info->points; k++)
-		if (mix[k] > 1e-300)
-			sum -= mix[k] * log2(mix[k]);
-	return fmax(sum * info->dy - known, 0.0);
+		info->mix[k] += weight * row[k];
 }
 
-void information_bits(const struct information *info, const double *mass, double *bits,
-		      double *after)
+double information_bits(struct information *info, size_t node)
 {
 	const struct posterior *post = info->post;
-	AUTO_FREE double *upper = upper_masses(post, mass);
-	AUTO_FREE double *of_class = xcalloc(post->classes, sizeof(*of_class));
-	AUTO_FREE double *weight = xcalloc(2 * post->classes, sizeof(*weight));
-	AUTO_FREE double *mix = xcalloc(info->points, sizeof(*mix));
+	const struct sides *sides = post->sides;
+	double known = 0.0, total = 0.0, sum = 0.0;
 
-	class_masses(post, mass, of_class);
-	for (size_t n = 0; n < post->nodes; n++) {
-		after[n] = 0.0;
-		for (size_t c = 0; c < post->classes; c++) {
-			double u = upper[c * post->nodes + n];
+	memset(info->upper, 0, post->classes * sizeof(*info->upper));
+	memset(info->mix, 0, info->points * sizeof(*info->mix));
+	for (size_t r = sides->first_run[node]; r < sides->first_run[node + 1]; r++)
+		for (size_t h = sides->runs[r].from; h < sides->runs[r].to; h++)
+			info->upper[post->class_of[h]] += post->mass[h];
+	for (size_t i = 0; i < info->n; i++) {
+		double upper = info->upper[info->kept[i]];
 
-			after[n] += u;
-			weight[2 * c + 1] = u;
-			weight[2 * c] = fmax(of_class[c] - u, 0.0);
-		}
-		bits[n] = mixture_bits(info, weight, mix);
+		mix_in(info, 2 * i, info->of_class[info->kept[i]] - upper, &known, &total);
+		mix_in(info, 2 * i + 1, upper, &known, &total);
 	}
+	for (size_t k = 0; k < info->points; k++)
+		if (info->mix[k] > 1e-30)
+			sum -= info->mix[k] * log2(info->mix[k] / total);
+	return fmax(sum * info->dy - known, 0.0);
 }

@@ -3,7 +3,7 @@
 #define STATS_INFORMATION_H
 
 /*
- * What one more boot of each node is expected to tell about the hypotheses, in bits: the mutual
+ * What one more boot of a node is expected to tell about the hypotheses, in bits: the mutual
  * information of its number with them, each class of hypotheses predicting with its own levels
  * and its own doubt about them. So an end whose level is in doubt is worth a boot as soon as that
  * doubt is what keeps hypotheses apart.
@@ -15,17 +15,19 @@
 
 struct information {
 	const struct posterior *post; /* borrowed */
-	size_t points;		      /* of the grid of y */
+	double *of_class;	      /* mass */
+	size_t *kept;		      /* the classes that matter, n of them */
+	size_t n;
+	size_t points; /* of the grid of y */
 	double dy;
-	double *density; /* [classes][2 sides][points], NULL rows for weightless classes */
-	double *entropy; /* [classes][2], bits */
+	double *density; /* [n][2 sides][points] */
+	double *entropy; /* [n][2], bits */
+	double *upper;	 /* scratch: [classes] */
+	double *mix;	 /* scratch: [points] */
 };
 
 void information_init(struct information *info, const struct posterior *post);
 void information_release(struct information *info);
-/* bits[n] for all nodes when the hypotheses have these masses (post->mass, or what it would be
- * after some boots that are still running). after[n] is set too: mass of the upper side. */
-void information_bits(const struct information *info, const double *mass, double *bits,
-		      double *after);
+double information_bits(struct information *info, size_t node);
 
 #endif

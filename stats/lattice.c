@@ -1,357 +1,553 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Integrals over levels. */
+/* Likelihoods on a lattice of levels. */
 #include "stats/lattice.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-/* Half width of a window in posterior deviations of its level: leaves out 1e-10. */
-static const double window_sds = 6.5;
-/* Spacing of level points in posterior deviations of the level; the unit test against brute force
- * holds the result within 1e-3 with it. */
-static const double level_step_sds = 0.4;
-/* History of the good level never counts for more than so many boots. */
-static const double level_boots_max = 400.0;
+/* Products fall by about this much before they are scaled up again. */
+static const double small = 1e-100;
+/* Points whose value is less than this share of the largest are left out of the sums. */
+static const double nothing = 1e-6;
 
-static const long lattice_max = 1L << 16;
+/* No fused multiply-add: the same seed gives the same answer on every machine. */
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
 
-static bool has_history(const struct fitter *f)
+/* Four numbers at a time; rows are aligned to 8 only. */
+typedef double lanes __attribute__((vector_size(32), aligned(8), may_alias));
+
+static double *fresh_row(double *old, size_t points, size_t rows)
 {
-	return f->prior->level_sd > 0.0;
+	return xreallocarray(old, points * rows, sizeof(*old));
 }
 
-static double history_sd(const struct fitter *f, double sigma)
+/* The hats' moments, and all of it mirrored. */
+static void lay_moments(struct lattice *l, size_t n)
 {
-	return fmax(f->prior->level_sd, sigma / sqrt(level_boots_max));
+	for (size_t i = 0; i < n; i++) {
+		double d = ((double)i - (double)l->points) * l->h;
+
+		l->hat[n + i] = l->hat[i] * d;
+		l->hat[2 * n + i] = l->hat[i] * d * d;
+	}
+	for (size_t k = 0; k < 3; k++)
+		for (size_t i = 0; i < n; i++)
+			l->hat[(3 + k) * n + i] = l->hat[k * n + n - 1 - i];
 }
 
-void lattice_order(const struct fitter *f, const struct split *split, double level[2])
+/* The hats' integrals against the prior, less a twelfth of their second difference: a hat is wider
+ * than a point by h^2 / 12 a side. */
+static void lay_hats(struct lattice *l, const struct shift_prior *shift)
 {
-	double n0 = (double)split->side[BEFORE].n, n1 = (double)split->side[AFTER].n;
-	double pooled;
+	size_t n = 2 * l->points + 1;
+	AUTO_FREE double *ramp = xcalloc(n + 4, sizeof(*ramp));
+	AUTO_FREE double *hat = xcalloc(n + 2, sizeof(*hat));
 
-	if (n0 <= 0.0 || n1 <= 0.0 || level[AFTER] - level[BEFORE] >= f->shift.lo)
+	l->hat = xcalloc(6 * n, sizeof(*l->hat));
+	if (shift->hi <= shift->lo) {
+		size_t at = (size_t)lround(shift->lo / l->h) + l->points;
+
+		if (at < n)
+			l->hat[at] = 1.0;
+		lay_moments(l, n);
 		return;
-	pooled = (n0 * level[BEFORE] + n1 * level[AFTER]) / (n0 + n1);
-	level[BEFORE] = pooled - f->shift.lo * n1 / (n0 + n1);
-	level[AFTER] = level[BEFORE] + f->shift.lo;
+	}
+	for (size_t i = 0; i < n + 4; i++)
+		ramp[i] = shift_ramp(shift, ((double)i - 2.0 - (double)l->points) * l->h) / l->h;
+	for (size_t i = 0; i < n + 2; i++)
+		hat[i] = ramp[i] - 2.0 * ramp[i + 1] + ramp[i + 2];
+	for (size_t i = 0; i < n; i++)
+		l->hat[i] = hat[i + 1] - (hat[i] - 2.0 * hat[i + 1] + hat[i + 2]) / 12.0;
+	lay_moments(l, n);
 }
 
-struct range {
-	double lo, hi;
+static void lay_history(struct lattice *l, double level, double sd)
+{
+	double sum = 0.0;
+
+	l->history = xcalloc(l->points, sizeof(*l->history));
+	for (size_t i = 0; i < l->points; i++) {
+		double z = (l->from + (double)i * l->h - level) / sd;
+
+		sum += l->history[i] = exp(-0.5 * z * z);
+	}
+	for (size_t i = 0; sum > 0.0 && i < l->points; i++)
+		l->history[i] /= sum * l->h;
+}
+
+void lattice_init(struct lattice *l, double sigma, const struct lattice_range *range,
+		  const struct shift_prior *shift, double level, double history_sd)
+{
+	double h = range->h, first;
+
+	if (shift->hi <= shift->lo)
+		h = shift->lo / ceil(shift->lo / h);
+	/* known levels are points of the lattice */
+	first = floor((range->lo - level) / h);
+	*l = (struct lattice){.sigma = sigma, .h = h, .from = level + first * h};
+	l->points = (size_t)ceil((range->hi - l->from) / h) + 1;
+	l->points += -l->points % LATTICE_LANES;
+	lay_hats(l, shift);
+	if (history_sd > 0.0)
+		lay_history(l, level, history_sd);
+}
+
+void lattice_release(struct lattice *l)
+{
+	free(l->row);
+	free(l->log_scale);
+	free(l->hat);
+	free(l->history);
+	*l = (struct lattice){0};
+}
+
+static void ensure_group(struct lattice *l, size_t group)
+{
+	if (group < l->groups)
+		return;
+	if (group >= l->cap) {
+		l->cap = group * 2 + 16;
+		l->row = fresh_row(l->row, l->points, l->cap);
+		l->log_scale = xreallocarray(l->log_scale, l->cap, sizeof(*l->log_scale));
+	}
+	for (; l->groups <= group; l->groups++) {
+		l->log_scale[l->groups] = 0.0;
+		for (size_t i = 0; i < l->points; i++)
+			l->row[l->groups * l->points + i] = 1.0;
+	}
+}
+
+/* exp(-z^2 / 2) over points of z that are b apart, from z on: the ratio of neighbours falls by
+ * a constant factor. */
+struct bell {
+	double value, ratio, factor;
 };
 
-static void range_cover(struct range *r, double centre, double half)
+static struct bell bell_at(double z, double b)
 {
-	r->lo = fmin(r->lo, centre - half);
-	r->hi = fmax(r->hi, centre + half);
+	return (struct bell){exp(-0.5 * z * z), exp(-b * z - 0.5 * b * b), exp(-b * b)};
 }
 
-/* Mean of what lies near the median: the mode of a likelihood with a broad component. */
-static double trimmed_mean(const struct side *side, double sigma, size_t *used)
+static void bell_step(struct bell *bell)
 {
-	double sum = 0.0;
+	bell->value *= bell->ratio;
+	bell->ratio *= bell->factor;
+}
+
+/* Multiplies n points of the row, `stride` apart (1 or -1), the nearest to the boot first. */
+static void multiply_run(const struct noise *noise, double *row, long stride, size_t n, double z,
+			 double b)
+{
+	double k = noise->outlier_scale, far = exp(-0.5 * NOISE_FAR_OUT * NOISE_FAR_OUT);
+	struct bell narrow = bell_at(z, b), broad = bell_at(z / k, b / k);
+
+	for (size_t i = 0; i < n; i++, row += stride) {
+		/* level beyond the end, see stats/noise.c; the narrow part is nothing there */
+		*row *= (1.0 - noise->outlier) * narrow.value +
+			noise->outlier / k * fmax(broad.value, far);
+		bell_step(&narrow);
+		bell_step(&broad);
+	}
+}
+
+/* n is a multiple of four. */
+WIDE static double largest(const double *v, size_t n)
+{
+	double top[LATTICE_LANES] = {0};
+
+	for (size_t i = 0; i < n; i += LATTICE_LANES)
+		for (size_t k = 0; k < LATTICE_LANES; k++)
+			top[k] = v[i + k] > top[k] ? v[i + k] : top[k];
+	for (size_t k = 1; k < LATTICE_LANES; k++)
+		top[0] = top[k] > top[0] ? top[k] : top[0];
+	return top[0];
+}
+
+static void scale_up(double *v, size_t n, double top, double *log_scale)
+{
+	for (size_t i = 0; i < n; i++)
+		v[i] /= top;
+	*log_scale += log(top);
+}
+
+void lattice_add(struct lattice *l, const struct noise *noise, size_t group, double y)
+{
+	double at = (y - l->from) / l->h, b = l->h / l->sigma, top;
+	size_t near = at <= 0.0 ? 0 : at >= (double)(l->points - 1) ? l->points - 1 : (size_t)at;
+	double *row;
+
+	ensure_group(l, group);
+	row = l->row + group * l->points;
+	multiply_run(noise, row + near, -1, near + 1, (at - (double)near) * b, b);
+	if (near + 1 < l->points)
+		multiply_run(noise, row + near + 1, 1, l->points - near - 1,
+			     ((double)near + 1.0 - at) * b, b);
+	top = largest(row, l->points);
+	if (top < small && top > 0.0)
+		scale_up(row, l->points, top, &l->log_scale[group]);
+}
+
+static size_t bits_in(const uint64_t *set, size_t words)
+{
 	size_t n = 0;
 
-	for (size_t i = 0; i < side->n; i++)
-		if (fabs(side->y[i] - side->median) <= 4.0 * sigma) {
-			sum += side->y[i];
-			n++;
-		}
-	*used = n;
-	return n ? sum / (double)n : side->median;
+	for (size_t w = 0; w < words; w++)
+		n += (size_t)__builtin_popcountll(set[w]);
+	return n;
 }
 
-/* Posterior deviation of the level of a side with n boots. */
-static double level_sd(const struct fitter *f, int s, size_t n)
+static bool within(const uint64_t *a, const uint64_t *b, size_t words)
 {
-	double precision = (double)n / (f->sigma * f->sigma);
-
-	if (s == BEFORE && has_history(f))
-		precision += 1.0 / pow(history_sd(f, f->sigma), 2.0);
-	return 1.0 / sqrt(precision);
+	for (size_t w = 0; w < words; w++)
+		if (a[w] & ~b[w])
+			return false;
+	return true;
 }
 
-static void cover_history(const struct fitter *f, const struct side *side, double centre,
-			  struct range *r)
+struct sized {
+	size_t n, split;
+};
+
+static int by_size(const void *a, const void *b)
 {
-	double hsd = history_sd(f, f->sigma), mean = f->prior->level;
+	const struct sized *x = a, *y = b;
 
-	if (side->n) {
-		double w = (double)side->n * hsd * hsd / (f->sigma * f->sigma);
-		double half = window_sds * level_sd(f, BEFORE, side->n);
-
-		range_cover(r, (f->prior->level + w * centre) / (1.0 + w), half);
-		if (fabs(centre - mean) > 6.0 * f->sigma)
-			range_cover(r, mean, half);
-		return;
-	}
-	range_cover(r, mean, window_sds * hsd);
+	if (x->n != y->n)
+		return x->n < y->n ? -1 : 1;
+	return (x->split > y->split) - (x->split < y->split);
 }
 
-/* Where the level of side s may lie; a few boots far apart may be an outlier each. */
-static struct range side_range(const struct fitter *f, const struct split *split, int s,
-			       const double ordered[2])
+/* Small sets first, each from the largest one that it contains. */
+static void plan_side(struct lattice_plan *plan, int s)
 {
-	const struct side *side = &split->side[s];
-	struct range r = {INFINITY, -INFINITY};
-	size_t used = 0;
-	double centre = NAN, half;
+	AUTO_FREE struct sized *sized = xcalloc(plan->splits, sizeof(*sized));
+	size_t words = plan->words;
 
-	if (side->n) {
-		centre = trimmed_mean(side, f->sigma, &used);
-		half = window_sds * f->sigma / sqrt(used ? (double)used : 1.0);
-		range_cover(&r, centre, half);
-		range_cover(&r, ordered[s], half);
-		if (side->n <= 3 && side->y[side->n - 1] - side->y[0] < 60.0 * f->sigma) {
-			range_cover(&r, side->y[0], window_sds * f->sigma);
-			range_cover(&r, side->y[side->n - 1], window_sds * f->sigma);
-		}
-	}
-	if (s == BEFORE && has_history(f))
-		cover_history(f, side, centre, &r);
-	return r;
-}
+	for (size_t i = 0; i < plan->splits; i++)
+		sized[i] = (struct sized){bits_in(plan->set[s] + i * words, words), i};
+	qsort(sized, plan->splits, sizeof(*sized), by_size);
+	for (size_t i = 0; i < plan->splits; i++) {
+		size_t split = sized[i].split;
+		const uint64_t *own = plan->set[s] + split * words;
 
-static struct window side_window(const struct fitter *f, const struct split *split, int s)
-{
-	double level[2] = {split->side[BEFORE].median, split->side[AFTER].median};
-	struct range r;
-	struct window w = {.stride = 1};
-	double wanted = level_step_sds * level_sd(f, s, split->side[s].n);
-	long to;
-
-	lattice_order(f, split, level);
-	r = side_range(f, split, s, level);
-	while (w.stride < STRIDE_MAX && 2.0 * (double)w.stride * f->h <= wanted)
-		w.stride *= 2;
-	w.from = (long)floor(r.lo / f->h / (double)w.stride) * w.stride;
-	to = (long)ceil(r.hi / f->h / (double)w.stride) * w.stride;
-	w.points = (size_t)((to - w.from) / w.stride) + 1;
-	return w;
-}
-
-static bool side_used(const struct fitter *f, const struct split *split, int s)
-{
-	return split->side[s].n || (s == BEFORE && has_history(f));
-}
-
-static void choose_spacing(struct fitter *f, const bool *counts)
-{
-	double finest = INFINITY;
-
-	for (size_t i = 0; i < f->n_splits; i++)
-		for (int s = 0; counts[i] && s < 2; s++)
-			if (side_used(f, &f->splits[i], s))
-				finest = fmin(finest, level_sd(f, s, f->splits[i].side[s].n));
-	f->h = level_step_sds * finest;
-}
-
-static void hull(struct fitter *f, const bool *counts)
-{
-	f->first = INT64_MAX;
-	f->last = INT64_MIN;
-	for (size_t i = 0; i < f->n_splits; i++)
-		for (int s = 0; counts[i] && s < 2; s++) {
-			struct window w;
-
-			if (!side_used(f, &f->splits[i], s))
-				continue;
-			w = side_window(f, &f->splits[i], s);
-			if (w.from < f->first)
-				f->first = w.from;
-			if (w.from + (long)(w.points - 1) * w.stride > f->last)
-				f->last = w.from + (long)(w.points - 1) * w.stride;
-		}
-}
-
-static void drop_hats(struct fitter *f)
-{
-	for (size_t i = 0; i < STRIDE_LOGS; i++) {
-		free(f->hat[i]);
-		f->hat[i] = NULL;
+		plan->order[s][i] = split;
+		plan->from[s][split] = split;
+		plan->any[s][split] = sized[i].n > 0;
+		for (size_t k = i; k-- > 0 && plan->from[s][split] == split;)
+			if (within(plan->set[s] + sized[k].split * words, own, words))
+				plan->from[s][split] = sized[k].split;
 	}
 }
 
-void lattice_lay(struct fitter *f, double log_sigma, const bool *counts)
+void lattice_plan_init(struct lattice_plan *plan, const bool *after, size_t splits, size_t groups)
 {
-	size_t points;
+	size_t words = (groups + 63) / 64;
 
-	f->sigma = exp(log_sigma);
-	choose_spacing(f, counts);
-	hull(f, counts);
-	while (f->last - f->first > lattice_max) {
-		f->h *= 2.0;
-		hull(f, counts);
+	*plan = (struct lattice_plan){.splits = splits, .groups = groups, .words = words};
+	for (int s = 0; s < 2; s++) {
+		plan->set[s] = xcalloc(splits * words, sizeof(**plan->set));
+		plan->from[s] = xcalloc(splits, sizeof(**plan->from));
+		plan->order[s] = xcalloc(splits, sizeof(**plan->order));
+		plan->any[s] = xcalloc(splits, sizeof(**plan->any));
 	}
-	points = (size_t)(f->last - f->first) + 1;
-	f->table = xreallocarray(f->table, f->boots->groups * points, sizeof(*f->table));
-	for (size_t i = 0; i < f->boots->groups * points; i++)
-		f->table[i] = NAN;
-	f->ramp = xreallocarray(f->ramp, points + RAMP_BEFORE + STRIDE_MAX, sizeof(*f->ramp));
-	for (size_t m = 0; m < points + RAMP_BEFORE + STRIDE_MAX; m++)
-		f->ramp[m] = shift_ramp(&f->shift, ((double)m - RAMP_BEFORE) * f->h);
-	drop_hats(f);
+	for (size_t i = 0; i < splits; i++)
+		for (size_t g = 0; g < groups; g++)
+			plan->set[after[i * groups + g] ? AFTER : BEFORE][i * words + g / 64] |=
+				UINT64_C(1) << (g % 64);
 	for (int s = 0; s < 2; s++)
-		f->e[s] = xreallocarray(f->e[s], points, sizeof(**f->e));
+		plan_side(plan, s);
 }
 
-static double log_group(const struct fitter *f, size_t group, double level)
+void lattice_plan_release(struct lattice_plan *plan)
 {
-	double sum = 0.0;
-
-	for (size_t i = group ? f->group_end[group - 1] : 0; i < f->group_end[group]; i++)
-		sum += noise_log(&f->density, (f->by_group[i] - level) / f->sigma);
-	return sum;
-}
-
-static void fill_row(const struct fitter *f, double *row, size_t group, const struct window *w)
-{
-	for (size_t i = 0; i < w->points; i++) {
-		long at = w->from + (long)i * w->stride;
-
-		if (isnan(row[at - f->first]))
-			row[at - f->first] = log_group(f, group, (double)at * f->h);
+	for (int s = 0; s < 2; s++) {
+		free(plan->set[s]);
+		free(plan->from[s]);
+		free(plan->order[s]);
+		free(plan->any[s]);
 	}
 }
 
-/* e[i] = exp(log likelihood of the side at window point i - the largest); returns the largest. */
-static double side_likelihood(struct fitter *f, const struct split *split, int s,
-			      const struct window *w)
+static void make_room(struct lattice_products *p, size_t points, size_t splits)
 {
-	size_t width = (size_t)(f->last - f->first) + 1;
-	double max = -INFINITY;
-	double *e = f->e[s];
-
-	memset(e, 0, w->points * sizeof(*e));
-	for (size_t g = 0; g < f->boots->groups; g++) {
-		double *row = f->table + g * width;
-
-		if (split->after[g] != (s == AFTER))
-			continue;
-		fill_row(f, row, g, w);
-		for (size_t i = 0; i < w->points; i++)
-			e[i] += row[w->from - f->first + (long)i * w->stride];
+	if (p->cap < points * splits) {
+		p->cap = points * splits * 2;
+		for (int s = 0; s < 2; s++)
+			p->value[s] = xreallocarray(p->value[s], p->cap, sizeof(**p->value));
 	}
-	for (size_t i = 0; s == BEFORE && has_history(f) && i < w->points; i++) {
-		double sd = history_sd(f, f->sigma);
-		double x = (double)(w->from + (long)i * w->stride) * f->h;
-
-		e[i] -= 0.5 * pow((x - f->prior->level) / sd, 2.0) + log(sd * sqrt(2.0 * M_PI));
+	if (p->cap_splits >= splits)
+		return;
+	p->cap_splits = splits * 2;
+	for (int s = 0; s < 2; s++) {
+		p->log_scale[s] =
+			xreallocarray(p->log_scale[s], p->cap_splits, sizeof(**p->log_scale));
+		p->top[s] = xreallocarray(p->top[s], p->cap_splits, sizeof(**p->top));
 	}
-	for (size_t i = 0; i < w->points; i++)
-		max = fmax(max, e[i]);
-	for (size_t i = 0; i < w->points; i++)
-		e[i] = exp(e[i] - max);
-	return max;
 }
 
-static void sum_one_side(const struct fitter *f, int s, const struct window *w, struct sums *sum)
+/* into = from x row. */
+WIDE static void multiply_row(double *into, const double *from, const double *row, size_t points)
 {
-	double shift = shift_mean(&f->shift), shift_sq = shift_mean_sq(&f->shift);
-	double other = s == BEFORE ? shift : -shift;
-	double step = (double)w->stride * f->h, x1 = 0.0, x2 = 0.0, z = 0.0;
+	for (size_t i = 0; i < points; i += LATTICE_LANES)
+		*(lanes *)(into + i) = *(const lanes *)(from + i) * *(const lanes *)(row + i);
+}
 
-	for (size_t i = 0; i < w->points; i++) {
-		double x = (double)(w->from + (long)i * w->stride) * f->h;
-		double p = f->e[s][i] * step;
+/* into = from x the rows of the groups in set that are not in had. */
+static void multiply_set(const struct lattice *l, const uint64_t *set, const uint64_t *had,
+			 size_t words, const double *from, double *into, double *log_scale)
+{
+	for (size_t w = 0; w < words; w++)
+		for (uint64_t b = set[w] & ~(had ? had[w] : 0); b; b &= b - 1) {
+			size_t g = w * 64 + (size_t)__builtin_ctzll(b);
+
+			multiply_row(into, from, l->row + g * l->points, l->points);
+			*log_scale += l->log_scale[g];
+			if (from == into) {
+				double top = largest(into, l->points);
+
+				if (top < small && top > 0.0)
+					scale_up(into, l->points, top, log_scale);
+			}
+			from = into;
+		}
+	if (from != into)
+		memcpy(into, from, l->points * sizeof(*into));
+}
+
+static void start_product(const struct lattice *l, int s, double *into)
+{
+	for (size_t i = 0; i < l->points; i++)
+		into[i] = s == BEFORE && l->history ? l->history[i] : 1.0;
+}
+
+static void multiply_split(const struct lattice *l, const struct lattice_plan *plan,
+			   struct lattice_products *p, int s, size_t split)
+{
+	size_t from = plan->from[s][split];
+	double *into = p->value[s] + split * l->points, *log_scale = &p->log_scale[s][split], top;
+	const uint64_t *set = plan->set[s] + split * plan->words, *had = NULL;
+	const double *start = into;
+
+	if (from == split) {
+		*log_scale = 0.0;
+		start_product(l, s, into);
+	} else {
+		*log_scale = p->log_scale[s][from];
+		start = p->value[s] + from * l->points;
+		had = plan->set[s] + from * plan->words;
+	}
+	multiply_set(l, set, had, plan->words, start, into, log_scale);
+	top = largest(into, l->points);
+	if (top < small && top > 0.0) {
+		scale_up(into, l->points, top, log_scale);
+		top = 1.0;
+	}
+	p->top[s][split] = top;
+}
+
+void lattice_multiply(const struct lattice *l, const struct lattice_plan *plan,
+		      struct lattice_products *p)
+{
+	make_room(p, l->points, plan->splits);
+	for (int s = 0; s < 2; s++)
+		for (size_t i = 0; i < plan->splits; i++)
+			multiply_split(l, plan, p, s, plan->order[s][i]);
+}
+
+void lattice_products_release(struct lattice_products *p)
+{
+	for (int s = 0; s < 2; s++) {
+		free(p->value[s]);
+		free(p->log_scale[s]);
+		free(p->top[s]);
+	}
+}
+
+/* The points that count. */
+struct span {
+	const double *v;
+	size_t first, end;
+};
+
+static struct span span_of(const struct lattice *l, const struct lattice_products *p, int s,
+			   size_t split)
+{
+	struct span span = {p->value[s] + split * l->points, 0, l->points};
+	double least = nothing * p->top[s][split];
+
+	while (span.first + 1 < span.end && span.v[span.first] <= least)
+		span.first++;
+	while (span.end > span.first + 1 && span.v[span.end - 1] <= least)
+		span.end--;
+	return span;
+}
+
+static double sum_one_side(const struct lattice *l, int s, const struct span *span,
+			   const struct shift_prior *shift, struct sums *sum)
+{
+	double mean = shift_mean(shift), mean_sq = shift_mean_sq(shift);
+	double other = s == BEFORE ? mean : -mean, x1 = 0.0, x2 = 0.0, z = 0.0, edge;
+
+	for (size_t i = span->first; i < span->end; i++) {
+		double x = l->from + (double)i * l->h, p = span->v[i] * l->h;
 
 		z += p;
 		x1 += p * x;
 		x2 += p * x * x;
 	}
-	*sum = (struct sums){.z = z, .d = z * shift, .dd = z * shift_sq};
+	*sum = (struct sums){.z = z, .d = z * mean, .dd = z * mean_sq};
 	*(s == BEFORE ? &sum->x0 : &sum->x1) = x1;
 	*(s == BEFORE ? &sum->xx0 : &sum->xx1) = x2;
 	*(s == BEFORE ? &sum->x1 : &sum->x0) = x1 + z * other;
-	*(s == BEFORE ? &sum->xx1 : &sum->xx0) = x2 + 2.0 * x1 * other + z * shift_sq;
+	*(s == BEFORE ? &sum->xx1 : &sum->xx0) = x2 + 2.0 * x1 * other + z * mean_sq;
+	edge = (span->v[0] + span->v[l->points - 1]) * l->h;
+	return z > 0.0 ? edge / z : 0.0;
 }
 
-/* hat[m]: prior of the upper level lying around m lattice points above the lower one. */
-static const double *hat_of_stride(struct fitter *f, long stride)
+static double sum_lanes(const lanes *v)
 {
-	size_t n = (size_t)(f->last - f->first) + 1 + STRIDE_MAX;
-	int i = __builtin_ctzl((unsigned long)stride);
-
-	if (!f->hat[i]) {
-		f->hat[i] = xcalloc(n, sizeof(**f->hat));
-		for (size_t m = 0; m < n; m++) {
-			const double *r = f->ramp + STRIDE_MAX + m;
-
-			f->hat[i][m] = r[stride] - 2.0 * r[0] + r[-stride];
-		}
-	}
-	return f->hat[i] + STRIDE_MAX;
+	return ((*v)[0] + (*v)[1]) + ((*v)[2] + (*v)[3]);
 }
 
 /* Both sides have boots or history: every pair of levels, weighted by the prior of their
- * difference integrated against the hat around the upper one. */
-static void sum_two_sides(struct fitter *f, const struct window *w0, const struct window *w1,
-			  struct sums *sum)
+ * difference. The side that is known less well is the outer one, and not all of its points are
+ * needed: the trapezoid rule is as good as exact while they are a deviation apart. The inner one
+ * comes four points at a time. */
+struct pairs {
+	struct span outer, inner;
+	size_t first;	   /* of the inner side, a multiple of four */
+	size_t stride;	   /* of the outer side */
+	const double *hat; /* so that hat[j - i] belongs to outer i and inner j */
+	size_t n;	   /* from one moment's hats to the next */
+	bool mirrored;	   /* outer is the side after */
+};
+
+enum {
+	OUTER_POINTS = 12, /* over the 10.5 deviations of a span */
+};
+
+static struct pairs pairs_of(const struct lattice *l, const struct span *before,
+			     const struct span *after)
 {
-	const double *hat = hat_of_stride(f, w1->stride);
-	double step = (double)w0->stride / (double)w1->stride, h1 = (double)w1->stride * f->h;
+	bool mirrored = after->end - after->first > before->end - before->first;
+	struct pairs p = {
+		.outer = mirrored ? *after : *before,
+		.inner = mirrored ? *before : *after,
+		.n = 2 * l->points + 1,
+		.mirrored = mirrored,
+	};
 
-	*sum = (struct sums){0};
-	for (size_t i = 0; i < w0->points; i++) {
-		long a = w0->from + (long)i * w0->stride, m = w1->from - a;
-		double xa = (double)a * f->h, z = 0.0, zj = 0.0, zjj = 0.0, zb, zbb, p;
-		size_t j = 0;
+	p.first = p.inner.first - p.inner.first % LATTICE_LANES;
+	p.stride = (p.outer.end - p.outer.first) / OUTER_POINTS;
+	p.stride += p.stride == 0;
+	p.hat = l->hat + l->points + (mirrored ? 3 * p.n : 0);
+	return p;
+}
 
-		p = f->e[BEFORE][i] * step;
-		if (p < 1e-12)
-			continue;
-		if (m <= -w1->stride)
-			j = (size_t)(-m / w1->stride);
-		for (; j < w1->points; j++) {
-			double q = f->e[AFTER][j] * hat[m + (long)j * w1->stride], x = (double)j;
+/* Rows are whole numbers of lanes, so the last four are there. */
+WIDE static void sum_inner(const struct pairs *p, size_t i, double moments[3])
+{
+	const double *hat = p->hat - i;
+	lanes s0 = {0}, s1 = {0}, s2 = {0};
 
-			z += q;
-			zj += q * x;
-			zjj += q * x * x;
-		}
-		/* moments of the difference from those of j */
-		zb = (double)m * f->h * z + h1 * zj;
-		zbb = pow((double)m * f->h, 2.0) * z + 2.0 * (double)m * f->h * h1 * zj +
-		      h1 * h1 * zjj;
-		sum->z += p * z;
-		sum->x0 += p * z * xa;
-		sum->xx0 += p * z * xa * xa;
-		sum->x1 += p * (z * xa + zb);
-		sum->xx1 += p * (z * xa * xa + 2.0 * xa * zb + zbb);
-		sum->d += p * zb;
-		sum->dd += p * zbb;
+	for (size_t j = p->first; j < p->inner.end; j += LATTICE_LANES) {
+		lanes v = *(const lanes *)(p->inner.v + j);
+
+		s0 += v * *(const lanes *)(hat + j);
+		s1 += v * *(const lanes *)(hat + p->n + j);
+		s2 += v * *(const lanes *)(hat + 2 * p->n + j);
 	}
+	moments[0] = sum_lanes(&s0);
+	moments[1] = sum_lanes(&s1);
+	moments[2] = sum_lanes(&s2);
 }
 
-double lattice_integrate(struct fitter *f, const struct split *split, struct sums *sum)
+WIDE static double sum_inner_total(const struct pairs *p, size_t i)
 {
-	bool used[2] = {side_used(f, split, BEFORE), split->side[AFTER].n > 0};
-	struct window w[2] = {{0}, {0}};
-	double max = 0.0;
+	const double *hat = p->hat - i;
+	lanes s0 = {0};
 
-	for (int s = 0; s < 2; s++)
-		if (used[s]) {
-			w[s] = side_window(f, split, s);
-			max += side_likelihood(f, split, s, &w[s]);
-		}
-	if (used[BEFORE] && used[AFTER])
-		sum_two_sides(f, &w[BEFORE], &w[AFTER], sum);
-	else
-		sum_one_side(f, used[BEFORE] ? BEFORE : AFTER, &w[used[BEFORE] ? BEFORE : AFTER],
-			     sum);
-	return sum->z > 0.0 ? max : -INFINITY;
+	for (size_t j = p->first; j < p->inner.end; j += LATTICE_LANES)
+		s0 += *(const lanes *)(p->inner.v + j) * *(const lanes *)(hat + j);
+	return sum_lanes(&s0);
 }
 
-void lattice_release(struct fitter *f)
+static double edge_of(const struct lattice *l, const struct pairs *p, size_t i)
 {
-	free(f->table);
-	free(f->ramp);
-	drop_hats(f);
-	free(f->e[0]);
-	free(f->e[1]);
+	size_t last = l->points - 1;
+
+	return p->inner.v[last] * (p->hat - i)[last] + p->inner.v[0] * (p->hat - i)[0];
+}
+
+static double sum_two_sides(const struct lattice *l, const struct span *before,
+			    const struct span *after, struct sums *sum)
+{
+	struct pairs p = pairs_of(l, before, after);
+	double z = 0.0, x = 0.0, xx = 0.0, d = 0.0, xd = 0.0, dd = 0.0, edge = 0.0;
+	double w = l->h * (double)p.stride, other, others;
+
+	for (size_t i = p.outer.first; i < p.outer.end; i += p.stride) {
+		double v = p.outer.v[i], at = l->from + (double)i * l->h, m[3];
+
+		sum_inner(&p, i, m);
+		z += v * m[0];
+		x += v * m[0] * at;
+		xx += v * m[0] * at * at;
+		d += v * m[1];
+		xd += v * m[1] * at;
+		dd += v * m[2];
+		if (i == 0 || i + p.stride >= l->points)
+			edge += v * m[0];
+		edge += v * edge_of(l, &p, i);
+	}
+	/* the inner level is the outer one and the difference, up or down */
+	other = p.mirrored ? x - d : x + d;
+	others = xx + (p.mirrored ? -2.0 : 2.0) * xd + dd;
+	*sum = (struct sums){.z = w * z, .d = w * d, .dd = w * dd};
+	sum->x0 = w * (p.mirrored ? other : x);
+	sum->xx0 = w * (p.mirrored ? others : xx);
+	sum->x1 = w * (p.mirrored ? x : other);
+	sum->xx1 = w * (p.mirrored ? xx : others);
+	return z > 0.0 ? edge / z : 0.0;
+}
+
+double lattice_integrate(const struct lattice *l, const struct lattice_plan *plan,
+			 const struct lattice_products *p, size_t split,
+			 const struct shift_prior *shift, struct sums *sum)
+{
+	struct span before = span_of(l, p, BEFORE, split), after = span_of(l, p, AFTER, split);
+	bool lower = plan->any[BEFORE][split] || l->history;
+
+	if (lower && plan->any[AFTER][split])
+		return sum_two_sides(l, &before, &after, sum);
+	return sum_one_side(l, lower ? BEFORE : AFTER, lower ? &before : &after, shift, sum);
+}
+
+double lattice_estimate(const struct lattice *l, const struct lattice_plan *plan,
+			const struct lattice_products *p, size_t split,
+			const struct shift_prior *shift)
+{
+	struct span before = span_of(l, p, BEFORE, split), after = span_of(l, p, AFTER, split);
+	bool lower = plan->any[BEFORE][split] || l->history;
+	struct pairs pairs;
+	double sum = 0.0;
+
+	if (!lower || !plan->any[AFTER][split]) {
+		struct sums sums;
+
+		sum_one_side(l, lower ? BEFORE : AFTER, lower ? &before : &after, shift, &sums);
+		return sums.z;
+	}
+	pairs = pairs_of(l, &before, &after);
+	for (size_t i = pairs.outer.first; i < pairs.outer.end; i += pairs.stride) {
+		sum += pairs.outer.v[i] * sum_inner_total(&pairs, i);
+	}
+	return sum * l->h * (double)pairs.stride;
 }

@@ -3,17 +3,15 @@
 #define STATS_LATTICE_H
 
 /*
- * The integral over both levels for one sigma, on a lattice of levels: the trapezoid rule for the
- * lower level, exact integrals of the shift's prior against hats for the upper one. Each split
- * uses the windows of the lattice where its levels may lie. The inner part of stats/levels.h.
+ * Likelihoods of groups of boots on a lattice of levels, for one sigma, and the integral over both
+ * levels of a split. The inner part of stats/levels.h.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "stats/levels.h"
 #include "stats/noise.h"
-#include "stats/posterior.h"
 #include "stats/shift.h"
 
 enum side_index {
@@ -21,72 +19,75 @@ enum side_index {
 	AFTER,
 };
 
-enum {
-	STRIDE_LOGS = 5,
-	STRIDE_MAX = 1 << (STRIDE_LOGS - 1),
-	RAMP_BEFORE = 2 * STRIDE_MAX,
-};
-
-/* One side of one split: its numbers, sorted. */
-struct side {
-	double *y;
-	size_t n;
-	double median;
-};
-
-struct split {
-	struct side side[2];
-	const bool *after; /* per group */
-	double *profile;   /* per coarse sigma */
-	double best;	   /* of profile */
-};
-
-/* A run of lattice points: index from, from + stride, ...; points in all. */
-struct window {
-	long from;
-	long stride;
-	size_t points;
-};
-
-struct fitter {
-	const struct levels_boots *boots;
-	const struct posterior_prior *prior;
-	struct shift_prior shift;
-	struct sd_prior noise;
-	struct noise density;
-	struct split *splits;
-	size_t n_splits;
-	double *values;	   /* behind the sides */
-	double *by_group;  /* the boots' numbers, group by group */
-	size_t *group_end; /* [groups]: where each ends in by_group */
-	double *profiles;
-	double best;
-	double log_lo, log_hi; /* of sigma: where anything counts */
-	double log_step;
-
-	/* for the sigma at hand */
+struct lattice {
 	double sigma;
-	double h;		  /* lattice spacing */
-	long first, last;	  /* lattice points in use */
-	double *table;		  /* [groups][last - first + 1], NAN = not computed yet */
-	double *ramp;		  /* shift_ramp(m h) from m = -RAMP_BEFORE on */
-	double *hat[STRIDE_LOGS]; /* its second differences by log2 of the stride, or NULL */
-	double *e[2];		  /* scratch: exp(log likelihood) on a window */
+	double h;	   /* spacing */
+	double from;	   /* level of point 0 */
+	size_t points;	   /* a multiple of LATTICE_LANES */
+	double *row;	   /* [groups][points]: likelihood / exp(log_scale[group]) */
+	double *log_scale; /* [groups] */
+	size_t groups, cap;
+	/* [6][2 points + 1]: prior of the shift being about m - points spacings, and that times
+	 * the shift and its square; then the three mirrored */
+	double *hat;
+	double *history; /* prior of level0 at the points, or NULL: flat */
 };
+
+enum {
+	LATTICE_LANES = 4,
+};
+
+/* Where the levels of interest lie, and how fine they must be seen. */
+struct lattice_range {
+	double lo, hi, h;
+};
+
+/* history_sd = 0: the level before is not known. */
+void lattice_init(struct lattice *lattice, double sigma, const struct lattice_range *range,
+		  const struct shift_prior *shift, double level, double history_sd);
+void lattice_release(struct lattice *lattice);
+/* Group <= lattice->groups; the next number makes a new one. */
+void lattice_add(struct lattice *lattice, const struct noise *noise, size_t group, double y);
+
+/* Which groups each split has after the shift, and in what order products of rows are best made. */
+struct lattice_plan {
+	size_t splits, groups, words;
+	uint64_t *set[2]; /* [splits][words] */
+	size_t *from[2];  /* the split whose product is taken over, or the split itself: none */
+	size_t *order[2];
+	bool *any[2]; /* has the side a boot? */
+};
+
+void lattice_plan_init(struct lattice_plan *plan, const bool *after, size_t splits, size_t groups);
+void lattice_plan_release(struct lattice_plan *plan);
+
+/* Products of rows for all splits and both sides. */
+struct lattice_products {
+	double *value[2];     /* [splits][points] */
+	double *log_scale[2]; /* of value, [splits] */
+	double *top[2];	      /* largest value */
+	size_t cap, cap_splits;
+};
+
+void lattice_multiply(const struct lattice *lattice, const struct lattice_plan *plan,
+		      struct lattice_products *products);
+void lattice_products_release(struct lattice_products *products);
 
 /* Sums over the grid: total and raw moments. */
 struct sums {
 	double z, x0, xx0, x1, xx1, d, dd;
 };
 
-/* Spacing, range and scratch for this sigma and the splits that count (at least one does). */
-void lattice_lay(struct fitter *f, double log_sigma, const bool *counts);
-/* Fills sum and returns the log of the factor it lacks; -inf when the integral vanishes. */
-double lattice_integrate(struct fitter *f, const struct split *split, struct sums *sum);
-void lattice_release(struct fitter *f);
-
-/* Levels at which the split does about best, or, when the sides come in the wrong order, where
- * the smallest shift allowed does. */
-void lattice_order(const struct fitter *f, const struct split *split, double level[2]);
+/*
+ * The integral of one split; the log of the factor that sum lacks is log_scale[BEFORE] +
+ * log_scale[AFTER] of the products. Returns the share of it that lies at the lattice's edges.
+ */
+double lattice_integrate(const struct lattice *lattice, const struct lattice_plan *plan,
+			 const struct lattice_products *products, size_t split,
+			 const struct shift_prior *shift, struct sums *sum);
+/* The total alone. */
+double lattice_estimate(const struct lattice *lattice, const struct lattice_plan *plan,
+			const struct lattice_products *products, size_t split,
+			const struct shift_prior *shift);
 
 #endif

@@ -4,20 +4,57 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "stats/lattice.h"
 #include "stats/posterior.h"
-#include "stats/shift.h"
 
-/* Log likelihood behind the best at which a split or a sigma no longer counts. */
-static const double far_behind = 22.0;
-/* Spacing of log sigma in its posterior deviations: the trapezoid rule's error is below 1e-6. */
-static const double sigma_step_sds = 1.1;
+/* Log evidence behind the best at which a split or a sigma no longer counts. */
+static const double far_behind = 15.0;
+/* Log evidence behind the best at which its levels no longer matter. */
+static const double rather_behind = 9.0;
+/* Log evidence behind the best that a split has at the ends of its window of levels. */
+static const double window_nats = 18.0;
+/* Spacing of level points in posterior deviations of the level, when laid; the unit test against
+ * brute force holds the result within 1e-3 with it. */
+static const double level_step_sds = 0.75;
+/* Spacing of log sigma in its posterior deviations: the trapezoid rule's error is below 1e-4. */
+static const double sigma_step_sds = 1.4;
+/* Log evidence behind the best that a sigma has at the ends of the grid, when laid and at most. */
+static const double sigma_nats = 10.0;
+static const double sigma_nats_least = 6.5;
+/* Posterior deviation of log sigma at which one sigma does. */
+static const double sigma_known_sd = 0.02;
+/* A grid is laid anew when there are so many times the boots. */
+static const double outgrown = 1.3;
+/* Share of the evidence at a lattice's edge that calls for a wider one. */
+static const double edge_share_max = 1e-3;
 
-/* Sigmas of the first look. */
 enum {
-	COARSE = 32,
+	COARSE = 24, /* sigmas of the first look */
+	POINTS_MAX = 4096,
+};
+
+struct levels {
+	struct posterior_prior prior;
+	struct shift_prior shift;
+	struct sd_prior noise;
+	struct noise density;
+	double origin; /* taken off all numbers: levels are small beside their spread then */
+	double *y;
+	size_t *group;
+	size_t n, cap_y, cap_group, groups;
+	struct lattice *grid; /* [sigmas] */
+	double *log_sigma;
+	double *score; /* best log evidence per sigma */
+	size_t sigmas;
+	double log_step;
+	size_t laid_at; /* boots when the grid was laid */
+	double edge;	/* share of the evidence at the edges of lattices */
+	struct lattice_plan plan;
+	size_t *planned; /* its splits */
+	struct lattice_products products;
 };
 
 void moment_mix(struct moment *into, double a, const struct moment *from, double b)
@@ -34,169 +71,304 @@ void moment_mix(struct moment *into, double a, const struct moment *from, double
 	into->var = a * into->var + b * from->var + a * b * apart * apart;
 }
 
-/* Density in log sigma, up to a constant. */
-static double log_sigma_prior(const struct fitter *f, double log_sigma)
+static struct shift_prior shift_of(const struct posterior_prior *prior)
 {
-	double r = f->noise.sd / exp(log_sigma);
-
-	return -f->noise.df * (log_sigma + 0.5 * r * r);
+	if (prior->known_shift > 0.0)
+		return shift_prior_known(prior->known_shift);
+	return shift_prior_make(0.5 * prior->min_effect, prior->max_effect);
 }
 
-static double median_of_sorted(const double *y, size_t n)
+struct levels *levels_new(const struct posterior_prior *prior)
 {
+	struct levels *l = xcalloc(1, sizeof(*l));
+
+	l->prior = *prior;
+	l->shift = shift_of(prior);
+	l->noise = prior->noise;
+	if (!(l->noise.df > 0.0))
+		l->noise = (struct sd_prior){.sd = 2.5 * prior->min_effect, .df = 1.0};
+	noise_init(&l->density, prior->outlier, prior->outlier_scale);
+	return l;
+}
+
+static void drop_grid(struct levels *l)
+{
+	for (size_t k = 0; k < l->sigmas; k++)
+		lattice_release(&l->grid[k]);
+	l->sigmas = 0;
+}
+
+void levels_free(struct levels *l)
+{
+	if (!l)
+		return;
+	drop_grid(l);
+	free(l->grid);
+	free(l->log_sigma);
+	free(l->score);
+	free(l->y);
+	free(l->group);
+	noise_release(&l->density);
+	lattice_plan_release(&l->plan);
+	free(l->planned);
+	lattice_products_release(&l->products);
+	free(l);
+}
+
+static bool has_history(const struct levels *l)
+{
+	return l->prior.level_sd > 0.0;
+}
+
+void levels_add(struct levels *l, size_t group, double y)
+{
+	size_t n = l->n;
+
 	if (n == 0)
-		return NAN;
-	return n % 2 ? y[n / 2] : 0.5 * (y[n / 2 - 1] + y[n / 2]);
+		l->origin = has_history(l) ? l->prior.level : y;
+	*array_push(l->y, l->n, l->cap_y) = y - l->origin;
+	*array_push(l->group, n, l->cap_group) = group;
+	l->groups = group >= l->groups ? group + 1 : l->groups;
+	for (size_t k = 0; k < l->sigmas; k++)
+		lattice_add(&l->grid[k], &l->density, group, y - l->origin);
 }
 
-struct ranked {
-	double y;
-	size_t group;
+/* Density in log sigma, up to a constant. */
+static double log_sigma_prior(const struct levels *l, double log_sigma)
+{
+	double r = l->noise.sd / exp(log_sigma);
+
+	return -l->noise.df * (log_sigma + 0.5 * r * r);
+}
+
+/* One side of one split. */
+struct side {
+	size_t n;
+	double median, lo, hi;
 };
 
-static int by_y(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
+struct split {
+	struct side side[2];
+	double sds; /* half width of its windows */
+};
 
-	return (x->y > y->y) - (x->y < y->y);
+static int by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
 }
 
-static struct ranked *rank_boots(const struct levels_boots *boots)
+static struct side side_of(const struct levels *l, const bool *after, bool which, double *values)
 {
-	struct ranked *ranked = xcalloc(boots->n, sizeof(*ranked));
+	struct side side = {.n = 0};
 
-	for (size_t i = 0; i < boots->n; i++)
-		ranked[i] = (struct ranked){boots->y[i], boots->group[i]};
-	qsort(ranked, boots->n, sizeof(*ranked), by_y);
-	return ranked;
+	for (size_t i = 0; i < l->n; i++)
+		if (after[l->group[i]] == which)
+			values[side.n++] = l->y[i];
+	if (side.n == 0)
+		return side;
+	qsort(values, side.n, sizeof(*values), by_value);
+	side.lo = values[0];
+	side.hi = values[side.n - 1];
+	side.median = 0.5 * (values[side.n / 2] + values[(side.n - 1) / 2]);
+	return side;
 }
 
-static void split_sides(struct split *split, const struct ranked *ranked, size_t n, double *values)
-{
-	size_t n_after = 0, put[2] = {0, 0};
+/* Splits that are looked at, and how far each was behind the best when last seen. */
+struct subset {
+	size_t *split;
+	double *behind;
+	bool *after; /* [n][groups] */
+	size_t n;
+};
 
-	for (size_t i = 0; i < n; i++)
-		n_after += split->after[ranked[i].group];
-	split->side[BEFORE] = (struct side){.y = values, .n = n - n_after};
-	split->side[AFTER] = (struct side){.y = values + (n - n_after), .n = n_after};
+static void subset_release(struct subset *set)
+{
+	free(set->split);
+	free(set->behind);
+	free(set->after);
+}
+
+/* Those of n splits that are less than `most` behind the best; all when nothing is known yet. */
+static void subset_init(struct subset *set, const struct levels *l, const bool *after, size_t n,
+			const struct levels_fit *fit, double most)
+{
+	double best = -INFINITY;
+
+	*set = (struct subset){
+		.split = xcalloc(n, sizeof(*set->split)),
+		.behind = xcalloc(n, sizeof(*set->behind)),
+		.after = xcalloc(n * l->groups, sizeof(*set->after)),
+	};
+	for (size_t i = 0; fit && i < n; i++)
+		best = fmax(best, fit[i].log_evidence);
 	for (size_t i = 0; i < n; i++) {
-		int s = split->after[ranked[i].group] ? AFTER : BEFORE;
+		double behind = fit ? best - fit[i].log_evidence : 0.0;
 
-		split->side[s].y[put[s]++] = ranked[i].y;
-	}
-	for (int s = 0; s < 2; s++)
-		split->side[s].median = median_of_sorted(split->side[s].y, split->side[s].n);
-}
-
-static double log_side(const struct fitter *f, const struct side *side, double level, double sigma)
-{
-	double sum = 0.0;
-
-	for (size_t i = 0; i < side->n; i++)
-		sum += noise_log(&f->density, (side->y[i] - level) / sigma);
-	return sum;
-}
-
-static double log_profile(const struct fitter *f, const struct split *split, double log_sigma)
-{
-	double level[2] = {split->side[BEFORE].median, split->side[AFTER].median};
-	double sigma = exp(log_sigma), sum;
-
-	lattice_order(f, split, level);
-	sum = log_side(f, &split->side[BEFORE], level[BEFORE], sigma) +
-	      log_side(f, &split->side[AFTER], level[AFTER], sigma);
-	return sum - (double)f->boots->n * log_sigma + log_sigma_prior(f, log_sigma);
-}
-
-static void sort_by_group(struct fitter *f)
-{
-	const struct levels_boots *boots = f->boots;
-	size_t n = 0;
-
-	f->by_group = xcalloc(boots->n, sizeof(*f->by_group));
-	f->group_end = xcalloc(boots->groups, sizeof(*f->group_end));
-	for (size_t g = 0; g < boots->groups; g++) {
-		for (size_t i = 0; i < boots->n; i++)
-			if (boots->group[i] == g)
-				f->by_group[n++] = boots->y[i];
-		f->group_end[g] = n;
+		if (behind >= most)
+			continue;
+		memcpy(set->after + set->n * l->groups, after + i * l->groups,
+		       l->groups * sizeof(*after));
+		set->behind[set->n] = behind;
+		set->split[set->n++] = i;
 	}
 }
 
-static void make_splits(struct fitter *f, const bool *after)
+static void list_splits(const struct levels *l, const struct subset *set, struct split *out)
 {
-	size_t n = f->boots->n;
-	AUTO_FREE struct ranked *ranked = rank_boots(f->boots);
+	AUTO_FREE double *values = xcalloc(l->n, sizeof(*values));
 
-	f->splits = xcalloc(f->n_splits, sizeof(*f->splits));
-	f->values = xcalloc(f->n_splits * n, sizeof(*f->values));
-	f->profiles = xcalloc(f->n_splits * COARSE, sizeof(*f->profiles));
-	for (size_t i = 0; i < f->n_splits; i++) {
-		f->splits[i].after = after + i * f->boots->groups;
-		f->splits[i].profile = f->profiles + i * COARSE;
-		split_sides(&f->splits[i], ranked, n, f->values + i * n);
+	for (size_t i = 0; i < set->n; i++) {
+		out[i].sds = sqrt(2.0 * fmax(window_nats - set->behind[i], 1.0));
+		for (int s = 0; s < 2; s++)
+			out[i].side[s] = side_of(l, set->after + i * l->groups, s == AFTER, values);
+	}
+}
+
+/* Posterior deviation of the level of a side with n boots. */
+static double level_sd(const struct levels *l, int s, size_t n, double sigma)
+{
+	double precision = (double)n / (sigma * sigma);
+
+	if (s == BEFORE && has_history(l))
+		precision += 1.0 / (l->prior.level_sd * l->prior.level_sd);
+	return 1.0 / sqrt(precision);
+}
+
+static void range_cover(struct lattice_range *r, double centre, double half)
+{
+	r->lo = fmin(r->lo, centre - half);
+	r->hi = fmax(r->hi, centre + half);
+}
+
+/* Levels at which the split does about best, or, when the sides come in the wrong order, where the
+ * smallest shift allowed does. */
+static void order_levels(const struct levels *l, const struct split *split, double level[2])
+{
+	double n0 = (double)split->side[BEFORE].n, n1 = (double)split->side[AFTER].n, pooled;
+
+	level[BEFORE] = split->side[BEFORE].median;
+	level[AFTER] = split->side[AFTER].median;
+	if (n0 <= 0.0 || n1 <= 0.0 || level[AFTER] - level[BEFORE] >= l->shift.lo)
+		return;
+	pooled = (n0 * level[BEFORE] + n1 * level[AFTER]) / (n0 + n1);
+	level[BEFORE] = pooled - l->shift.lo * n1 / (n0 + n1);
+	level[AFTER] = level[BEFORE] + l->shift.lo;
+}
+
+/* Where the level of a side may lie; a few boots far apart may be an outlier each. */
+static void cover_side(const struct levels *l, const struct split *split, int s, double sigma,
+		       const double ordered[2], struct lattice_range *r)
+{
+	const struct side *side = &split->side[s];
+	double half = split->sds * level_sd(l, s, side->n, sigma);
+
+	if (s == BEFORE && has_history(l)) {
+		double sd = l->prior.level_sd, w = (double)side->n * sd * sd / (sigma * sigma);
+
+		range_cover(r, w / (1.0 + w) * (side->n ? side->median : 0.0), half);
+		range_cover(r, 0.0, fmin(half, split->sds * sd));
+		return;
+	}
+	range_cover(r, side->median, half);
+	range_cover(r, ordered[s], half);
+	if (side->n <= 3 && side->hi - side->lo < 60.0 * sigma) {
+		range_cover(r, side->lo, split->sds * sigma);
+		range_cover(r, side->hi, split->sds * sigma);
+	}
+}
+
+static bool needs_points(const struct levels *l, const struct split *split, int s, double sigma)
+{
+	/* a level that history tells much better than the boots stays where it is, and the other
+	 * with it when the shift is known */
+	if (has_history(l) && (s == BEFORE || l->shift.hi <= l->shift.lo))
+		return l->prior.level_sd * sqrt((double)l->n) > 0.3 * sigma;
+	return split->side[s].n > 0;
+}
+
+static struct lattice_range range_at(const struct levels *l, const struct split *splits, size_t n,
+				     double sigma)
+{
+	struct lattice_range r = {INFINITY, -INFINITY, INFINITY};
+
+	for (size_t i = 0; i < n; i++) {
+		double level[2];
+
+		order_levels(l, &splits[i], level);
+		for (int s = 0; s < 2; s++) {
+			size_t boots = splits[i].side[s].n;
+
+			if (boots || (s == BEFORE && has_history(l)))
+				cover_side(l, &splits[i], s, sigma, level, &r);
+			if (needs_points(l, &splits[i], s, sigma))
+				r.h = fmin(r.h, level_step_sds * level_sd(l, s, boots, sigma));
+		}
+	}
+	if (has_history(l) && l->shift.hi <= l->shift.lo)
+		range_cover(&r, l->shift.lo, 0.0);
+	if (isinf(r.h))
+		r.h = l->shift.hi <= l->shift.lo ? l->shift.lo : level_step_sds * sigma;
+	r.h = fmax(r.h, (r.hi - r.lo) / POINTS_MAX);
+	return r;
+}
+
+/* So that the order of the boots and a common offset leave the points where they are. */
+static double median_of(const struct levels *l, double *values)
+{
+	memcpy(values, l->y, l->n * sizeof(*values));
+	qsort(values, l->n, sizeof(*values), by_value);
+	return values[l->n / 2];
+}
+
+/* lo .. hi in log sigma. */
+struct stretch {
+	double lo, hi, step;
+};
+
+static void lay(struct levels *l, const struct subset *set, const struct stretch *s)
+{
+	AUTO_FREE struct split *splits = xcalloc(set->n, sizeof(*splits));
+	AUTO_FREE double *values = xcalloc(l->n, sizeof(*values));
+	double sd = l->prior.level_sd, anchor = 0.0;
+
+	list_splits(l, set, splits);
+	if (!has_history(l))
+		anchor = median_of(l, values);
+	drop_grid(l);
+	l->sigmas = (size_t)fmax(0.0, ceil((s->hi - s->lo) / s->step - 1e-9)) + 1;
+	l->grid = xreallocarray(l->grid, l->sigmas, sizeof(*l->grid));
+	l->log_sigma = xreallocarray(l->log_sigma, l->sigmas, sizeof(*l->log_sigma));
+	l->score = xreallocarray(l->score, l->sigmas, sizeof(*l->score));
+	l->log_step = l->sigmas > 1 ? log(s->step) : 0.0;
+	l->laid_at = l->n;
+	for (size_t k = 0; k < l->sigmas; k++) {
+		double sigma = exp(l->log_sigma[k] = s->lo + (double)k * s->step);
+		struct lattice_range range = range_at(l, splits, set->n, sigma);
+
+		lattice_init(&l->grid[k], sigma, &range, &l->shift, anchor, sd);
+		for (size_t i = 0; i < l->n; i++)
+			lattice_add(&l->grid[k], &l->density, l->group[i], l->y[i]);
 	}
 }
 
 /* Everything between no spread at all (the prior alone then holds sigma up) and all boots being
  * one heap. */
-static void coarse_range(const struct fitter *f, double *lo, double *hi)
+static struct stretch all_sigmas(const struct levels *l)
 {
-	double n = (double)f->boots->n, sd = f->noise.sd;
-	double min = f->boots->y[0], max = min, spread;
+	double n = (double)l->n, sd = l->noise.sd, min = l->y[0], max = min, spread;
+	struct stretch s;
 
-	for (size_t i = 1; i < f->boots->n; i++) {
-		min = fmin(min, f->boots->y[i]);
-		max = fmax(max, f->boots->y[i]);
+	for (size_t i = 1; i < l->n; i++) {
+		min = fmin(min, l->y[i]);
+		max = fmax(max, l->y[i]);
 	}
-	spread = max - min + f->shift.lo;
-	*lo = log(sd * sqrt(f->noise.df / (f->noise.df + n)) / 6.0);
-	*hi = log(8.0 * fmax(sd, fmin(spread, sd * 1e4)));
-}
-
-static void profile_all(struct fitter *f, double lo, double step)
-{
-	f->best = -INFINITY;
-	for (size_t i = 0; i < f->n_splits; i++) {
-		struct split *split = &f->splits[i];
-
-		split->best = -INFINITY;
-		for (int j = 0; j < COARSE; j++) {
-			split->profile[j] = log_profile(f, split, lo + j * step);
-			split->best = fmax(split->best, split->profile[j]);
-		}
-		f->best = fmax(f->best, split->best);
-	}
-}
-
-static bool counts_at(const struct fitter *f, int j)
-{
-	for (size_t i = 0; i < f->n_splits; i++)
-		if (f->splits[i].profile[j] >= f->best - 15.0)
-			return true;
-	return false;
-}
-
-static void choose_sigmas(struct fitter *f)
-{
-	double lo, hi, step;
-	int first = 0, last = COARSE - 1;
-
-	coarse_range(f, &lo, &hi);
-	step = (hi - lo) / (COARSE - 1);
-	profile_all(f, lo, step);
-	while (first < last && !counts_at(f, first))
-		first++;
-	while (last > first && !counts_at(f, last))
-		last--;
-	f->log_lo = lo + (first - 1) * step;
-	f->log_hi = lo + (last + 1) * step;
-	f->log_step = sigma_step_sds / sqrt(2.0 * ((double)f->boots->n + f->noise.df));
-}
-
-static bool split_counts(const struct fitter *f, const struct split *split, double log_sigma)
-{
-	return log_profile(f, split, log_sigma) >= f->best - far_behind;
+	spread = max - min + l->shift.lo;
+	s.lo = log(sd * sqrt(l->noise.df / (l->noise.df + n)) / 6.0);
+	s.hi = log(8.0 * fmax(sd, fmin(spread, sd * 1e4)));
+	s.step = (s.hi - s.lo) / (COARSE - 1);
+	return s;
 }
 
 static struct moment moment_of(double z, double x, double xx)
@@ -206,11 +378,9 @@ static struct moment moment_of(double z, double x, double xx)
 	return (struct moment){.mean = mean, .var = fmax(xx / z - mean * mean, 0.0)};
 }
 
-/* Mixes exp(log_weight) x sums into the fit. */
-static void accumulate(struct levels_fit *fit, const struct sums *sum, double log_weight,
-		       double sigma)
+/* Mixes exp(log_z) x sums into the fit. */
+static void accumulate(struct levels_fit *fit, const struct sums *sum, double log_z, double sigma)
 {
-	double log_z = log_weight + log(sum->z);
 	double top = fmax(fit->log_evidence, log_z);
 	double old = exp(fit->log_evidence - top), new = exp(log_z - top);
 	double a = old / (old + new), b = new / (old + new);
@@ -226,103 +396,278 @@ static void accumulate(struct levels_fit *fit, const struct sums *sum, double lo
 	fit->log_evidence = top + log(old + new);
 }
 
-static void integrate_sigma(struct fitter *f, double log_sigma, bool *counts,
-			    struct levels_fit *fit)
+static double log_add(double a, double b)
 {
-	bool any = false;
-	double weight =
-		log_sigma_prior(f, log_sigma) - (double)f->boots->n * log_sigma + log(f->log_step);
+	double top = fmax(a, b);
 
-	for (size_t i = 0; i < f->n_splits; i++)
-		any |= counts[i] = split_counts(f, &f->splits[i], log_sigma);
-	if (!any)
-		return;
-	lattice_lay(f, log_sigma, counts);
-	for (size_t i = 0; i < f->n_splits; i++) {
-		struct sums sum;
-		double max;
-
-		if (!counts[i])
-			continue;
-		max = lattice_integrate(f, &f->splits[i], &sum);
-		if (isfinite(max))
-			accumulate(&fit[i], &sum, weight + max, f->sigma);
-	}
+	return isinf(top) ? top : top + log(exp(a - top) + exp(b - top));
 }
 
-/* Splits that never counted: as far behind the best evidence as their profile is. */
-static void fill_hopeless(const struct fitter *f, struct levels_fit *fit)
+struct look {
+	const struct lattice_plan *plan;
+	struct levels_fit *fit;
+	double *bound; /* per split: the most its evidence can be */
+	double *rest;  /* per split: log evidence from where its levels were not worth a look */
+	double best;
+};
+
+/* Adds what split i is worth at sigma k to its fit; returns its log evidence there. */
+static double look_at_split(struct levels *l, size_t k, size_t i, double log_scale,
+			    struct look *look)
 {
-	const struct levels_fit *best = &fit[0];
+	const struct lattice *lattice = &l->grid[k];
+	const struct lattice_products *p = &l->products;
+	double top = p->top[BEFORE][i] * p->top[AFTER][i], log_z, edge;
+	struct sums sum;
 
-	for (size_t i = 1; i < f->n_splits; i++)
-		if (fit[i].log_evidence > best->log_evidence)
-			best = &fit[i];
-	for (size_t i = 0; i < f->n_splits; i++)
-		if (fit[i].log_evidence == -INFINITY) {
-			double behind = f->best - f->splits[i].best;
+	if (!(top > 0.0))
+		return -INFINITY;
+	log_scale += p->log_scale[BEFORE][i] + p->log_scale[AFTER][i];
+	log_z = log_scale + log(top * lattice->sigma);
+	look->bound[i] = fmax(look->bound[i], log_z);
+	if (log_z < look->best - far_behind)
+		return -INFINITY;
+	if (log_z < look->best - rather_behind) {
+		double z = lattice_estimate(lattice, look->plan, p, i, &l->shift);
 
-			fit[i] = *best;
-			fit[i].log_evidence -= fmax(behind, far_behind);
+		log_z = z > 0.0 ? log_scale + log(z) : -INFINITY;
+		look->rest[i] = log_add(look->rest[i], log_z);
+		return log_z;
+	}
+	edge = lattice_integrate(lattice, look->plan, p, i, &l->shift, &sum);
+	if (!(sum.z > 0.0))
+		return -INFINITY;
+	log_z = log_scale + log(sum.z);
+	accumulate(&look->fit[i], &sum, log_z, lattice->sigma);
+	look->best = fmax(look->best, log_z);
+	l->edge = fmax(l->edge, edge * exp(log_z - look->best));
+	return log_z;
+}
+
+static void look_at_sigma(struct levels *l, size_t k, struct look *look)
+{
+	double weight =
+		log_sigma_prior(l, l->log_sigma[k]) - (double)l->n * l->log_sigma[k] + l->log_step;
+
+	l->score[k] = -INFINITY;
+	lattice_multiply(&l->grid[k], look->plan, &l->products);
+	for (size_t i = 0; i < look->plan->splits; i++)
+		l->score[k] = fmax(l->score[k], look_at_split(l, k, i, weight, look));
+}
+
+/* Splits that never counted are as far behind the best evidence as their bound is; those that did
+ * so little that nobody asked for their levels take the best one's. */
+static void fill_hopeless(const struct look *look)
+{
+	size_t n = look->plan->splits, best = 0;
+	double top = -INFINITY;
+
+	for (size_t i = 0; i < n; i++) {
+		top = fmax(top, look->bound[i]);
+		if (isinf(look->fit[i].log_evidence) && !isinf(look->rest[i]))
+			continue;
+		look->fit[i].log_evidence = log_add(look->fit[i].log_evidence, look->rest[i]);
+		if (look->fit[i].log_evidence > look->fit[best].log_evidence)
+			best = i;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (look->fit[i].log_evidence == -INFINITY) {
+			double behind = fmin(top - look->bound[i], 1e4);
+			double log_z = look->fit[best].log_evidence - fmax(behind, far_behind);
+
+			look->fit[i] = look->fit[best];
+			look->fit[i].log_evidence = isinf(look->rest[i]) ? log_z : look->rest[i];
 		}
 }
 
-static void fitter_release(struct fitter *f)
+static size_t likeliest_sigma(const struct levels *l)
 {
-	free(f->splits);
-	free(f->values);
-	free(f->by_group);
-	free(f->group_end);
-	noise_release(&f->density);
-	free(f->profiles);
-	lattice_release(f);
+	size_t best = 0;
+
+	for (size_t k = 1; k < l->sigmas; k++)
+		if (l->score[k] > l->score[best])
+			best = k;
+	return best;
+}
+
+/* From the likeliest sigma outwards, so that hopeless splits are seen early. */
+static void evaluate(struct levels *l, const struct lattice_plan *plan, size_t start,
+		     struct levels_fit *fit)
+{
+	AUTO_FREE double *bound = xcalloc(plan->splits, sizeof(*bound));
+	AUTO_FREE double *rest = xcalloc(plan->splits, sizeof(*rest));
+	struct look look = {
+		.plan = plan, .fit = fit, .bound = bound, .rest = rest, .best = -INFINITY};
+
+	for (size_t i = 0; i < plan->splits; i++) {
+		fit[i] = (struct levels_fit){.log_evidence = -INFINITY};
+		bound[i] = rest[i] = -INFINITY;
+	}
+	l->edge = 0.0;
+	for (size_t k = start; k < l->sigmas; k++)
+		look_at_sigma(l, k, &look);
+	for (size_t k = start; k-- > 0;)
+		look_at_sigma(l, k, &look);
+	fill_hopeless(&look);
+}
+
+/* Where the scores of the grid at hand say that sigma lies. */
+static struct stretch likely_sigmas(const struct levels *l)
+{
+	double top = l->score[likeliest_sigma(l)], old = exp(l->log_step);
+	double sd = 1.0 / sqrt(2.0 * ((double)l->n + l->noise.df)), z = 0.0, x = 0.0;
+	struct stretch s = {INFINITY, -INFINITY, sigma_step_sds * sd};
+
+	for (size_t k = 0; k < l->sigmas; k++) {
+		double w = exp(l->score[k] - top);
+
+		z += w;
+		x += w * l->log_sigma[k];
+		if (l->score[k] < top - sigma_nats)
+			continue;
+		s.lo = fmin(s.lo, l->log_sigma[k] - 0.7 * old);
+		s.hi = fmax(s.hi, l->log_sigma[k] + 0.7 * old);
+	}
+	if (sd < sigma_known_sd)
+		s.lo = s.hi = x / z;
+	return s;
+}
+
+/* History knows sigma far better than these boots can. */
+static bool sigma_given(const struct levels *l)
+{
+	return l->noise.df > 20.0 * (double)l->n && 1.0 / sqrt(2.0 * l->noise.df) < sigma_known_sd;
+}
+
+static struct stretch next_sigmas(const struct levels *l)
+{
+	if (sigma_given(l))
+		return (struct stretch){log(l->noise.sd), log(l->noise.sd), 1.0};
+	return likely_sigmas(l);
+}
+
+static bool fits(const struct levels *l)
+{
+	double top = l->score[likeliest_sigma(l)];
+
+	if (l->edge > edge_share_max)
+		return false;
+	return l->sigmas < 3 || (l->score[0] < top - sigma_nats_least &&
+				 l->score[l->sigmas - 1] < top - sigma_nats_least);
+}
+
+/* Looks at the splits of the set alone. The others stay as far behind as they were. */
+static void evaluate_set(struct levels *l, const struct subset *set, size_t n, size_t start,
+			 struct levels_fit *fit)
+{
+	AUTO_FREE struct levels_fit *own = xcalloc(set->n, sizeof(*own));
+	double before = -INFINITY, best = -INFINITY;
+	size_t leader = 0, next = 0;
+
+	if (l->plan.groups != l->groups || l->plan.splits != set->n ||
+	    memcmp(l->planned, set->split, set->n * sizeof(*set->split)) != 0) {
+		lattice_plan_release(&l->plan);
+		lattice_plan_init(&l->plan, set->after, set->n, l->groups);
+		l->planned = xreallocarray(l->planned, set->n, sizeof(*l->planned));
+		memcpy(l->planned, set->split, set->n * sizeof(*set->split));
+	}
+	evaluate(l, &l->plan, start, own);
+	for (size_t i = 0; i < n; i++)
+		before = fmax(before, fit[i].log_evidence);
+	for (size_t i = 0; i < set->n; i++)
+		if (own[i].log_evidence > best)
+			best = own[leader = i].log_evidence;
+	for (size_t i = 0; i < n; i++) {
+		double behind = before - fit[i].log_evidence;
+
+		if (next < set->n && set->split[next] == i) {
+			fit[i] = own[next++];
+			continue;
+		}
+		fit[i] = own[leader];
+		fit[i].log_evidence = best - behind;
+	}
+}
+
+/* A first look over all sigmas, then the grid. */
+static void lay_twice(struct levels *l, const bool *after, size_t n, struct levels_fit *fit)
+{
+	CLEANUP(subset_release) struct subset all = {0};
+	CLEANUP(subset_release) struct subset counting = {0};
+	struct stretch s = sigma_given(l) ? next_sigmas(l) : all_sigmas(l);
+
+	subset_init(&all, l, after, n, NULL, INFINITY);
+	lay(l, &all, &s);
+	evaluate_set(l, &all, n, l->sigmas / 2, fit);
+	subset_init(&counting, l, after, n, fit, far_behind);
+	s = next_sigmas(l);
+	lay(l, &counting, &s);
+	evaluate_set(l, &all, n, l->sigmas / 2, fit);
 }
 
 /* No boots at all: what the priors say. */
-static void fit_nothing(const struct fitter *f, struct levels_fit *fit)
+static void fit_nothing(const struct levels *l, struct levels_fit *fit)
 {
-	double mean = shift_mean(&f->shift), var = shift_mean_sq(&f->shift) - mean * mean;
-	double level = f->prior->level;
-	double level_var =
-		f->prior->level_sd > 0.0 ? f->prior->level_sd * f->prior->level_sd : INFINITY;
+	double mean = shift_mean(&l->shift), var = shift_mean_sq(&l->shift) - mean * mean;
+	double level = l->prior.level;
+	double level_var = has_history(l) ? l->prior.level_sd * l->prior.level_sd : INFINITY;
 
 	*fit = (struct levels_fit){
 		.level0 = {level, level_var},
 		.level1 = {level + mean, level_var + var},
 		.shift = {mean, var},
-		.sigma = {f->noise.sd, f->noise.sd * f->noise.sd / (2.0 * f->noise.df)},
+		.sigma = {l->noise.sd, l->noise.sd * l->noise.sd / (2.0 * l->noise.df)},
 	};
 }
 
-void levels_fit(const struct levels_boots *boots, const bool *after, size_t n,
-		const struct posterior_prior *prior, struct levels_fit *fit)
+/* Few boots know too little about sigma to guess from. */
+static bool guess_from_last(const struct levels *l)
 {
-	CLEANUP(fitter_release)
-	struct fitter f = {
-		.boots = boots,
-		.prior = prior,
-		.shift = prior->known_shift > 0.0
-				 ? shift_prior_make(0.9 * prior->known_shift, 0.0)
-				 : shift_prior_make(0.5 * prior->min_effect, prior->max_effect),
-		.noise = prior->noise,
-		.n_splits = n,
-	};
-	AUTO_FREE bool *counts = xcalloc(n, sizeof(*counts));
+	return l->sigmas && (double)l->n + l->noise.df > 12.0;
+}
 
-	if (!(f.noise.df > 0.0))
-		f.noise = (struct sd_prior){.sd = 2.5 * prior->min_effect, .df = 1.0};
-	for (size_t i = 0; i < n; i++) {
-		fit[i] = (struct levels_fit){.log_evidence = -INFINITY};
-		if (boots->n == 0)
-			fit_nothing(&f, &fit[i]);
-	}
-	if (boots->n == 0)
+/* On the grid at hand; false when it no longer fits the boots. */
+static bool fit_on_grid(struct levels *l, const bool *after, size_t n, struct levels_fit *fit)
+{
+	CLEANUP(subset_release) struct subset set = {0};
+
+	if (!l->sigmas || (double)l->n >= outgrown * (double)l->laid_at + 1.0)
+		return false;
+	subset_init(&set, l, after, n, fit, far_behind);
+	evaluate_set(l, &set, n, likeliest_sigma(l), fit);
+	return fits(l);
+}
+
+/* On a new grid that the old one suggests; false when that cannot be. */
+static bool fit_on_next_grid(struct levels *l, const bool *after, size_t n, struct levels_fit *fit)
+{
+	CLEANUP(subset_release) struct subset all = {0};
+	CLEANUP(subset_release) struct subset counting = {0};
+	struct stretch s;
+
+	if (!guess_from_last(l))
+		return false;
+	subset_init(&all, l, after, n, NULL, INFINITY);
+	evaluate_set(l, &all, n, likeliest_sigma(l), fit);
+	subset_init(&counting, l, after, n, fit, far_behind);
+	s = next_sigmas(l);
+	lay(l, &counting, &s);
+	evaluate_set(l, &all, n, l->sigmas / 2, fit);
+	return fits(l);
+}
+
+void levels_fit(struct levels *l, const bool *after, size_t n, struct levels_fit *fit)
+{
+	if (l->n == 0) {
+		for (size_t i = 0; i < n; i++)
+			fit_nothing(l, &fit[i]);
 		return;
-	noise_init(&f.density, prior->outlier, prior->outlier_scale);
-	sort_by_group(&f);
-	make_splits(&f, after);
-	choose_sigmas(&f);
-	for (double s = f.log_lo; s <= f.log_hi + 0.5 * f.log_step; s += f.log_step)
-		integrate_sigma(&f, s, counts, fit);
-	fill_hopeless(&f, fit);
+	}
+	if (!fit_on_grid(l, after, n, fit) && !fit_on_next_grid(l, after, n, fit) &&
+	    !fit_on_next_grid(l, after, n, fit))
+		lay_twice(l, after, n, fit);
+	for (size_t i = 0; i < n; i++) {
+		fit[i].level0.mean += l->origin;
+		fit[i].level1.mean += l->origin;
+	}
 }

@@ -5,20 +5,14 @@
 /*
  * The integral behind the posterior: how well does a split of the boots into before and after
  * explain their numbers, when both levels and the noise are unknown? The model is the one in
- * stats/posterior.h.
+ * stats/posterior.h. Boots are added one by one; likelihoods are kept on a grid of sigmas and, for
+ * each, a lattice of levels, which is laid anew when the boots have outgrown it.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct posterior_prior;
-
-struct levels_boots {
-	size_t n; /* boots */
-	const double *y;
-	const size_t *group; /* of each boot: boots of one node form a group, 0 .. groups - 1 */
-	size_t groups;
-};
 
 struct moment {
 	double mean, var;
@@ -36,12 +30,20 @@ struct levels_fit {
 	struct moment sigma;
 };
 
+struct levels;
+
+struct levels *levels_new(const struct posterior_prior *prior);
+void levels_free(struct levels *levels);
+/* Boots of one node form a group; a new group has the next number, from 0. */
+void levels_add(struct levels *levels, size_t group, double y);
 /*
  * Fits each of n splits; after[i * groups + g] says that split i has group g after the shift.
  * A split with nothing after it is at the same time "no shift at all": the shift is then as the
- * prior says. Splits that are more than about e^22 behind the best get a rough evidence only.
+ * prior says. Splits that are more than about e^15 behind the best get a rough evidence only.
+ * fit comes with the last fit (or that of the split which a new group has divided), so that
+ * what was hopeless is left alone until the grid is laid anew; or with equal log_evidence. The order
+ * in which boots were added shows only in the error of the quadrature, below 1e-4.
  */
-void levels_fit(const struct levels_boots *boots, const bool *after, size_t n,
-		const struct posterior_prior *prior, struct levels_fit *fit);
+void levels_fit(struct levels *levels, const bool *after, size_t n, struct levels_fit *fit);
 
 #endif

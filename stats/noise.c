@@ -7,10 +7,6 @@
 
 #include "base/mem.h"
 
-/* A number this many broad deviations out is a broken boot: further out tells no more, else one
- * such number would make all the others look alike. */
-static const double far_out = 4.0;
-
 enum {
 	STEPS = 32, /* per sigma */
 	SIGMAS = 10,
@@ -20,7 +16,7 @@ double noise_log_exact(const struct noise *noise, double z)
 {
 	double outlier = noise->outlier, outlier_scale = noise->outlier_scale;
 	double zz = 0.5 * z * z;
-	double broad, share, end = far_out * outlier_scale;
+	double broad, share, end = NOISE_FAR_OUT * outlier_scale;
 
 	if (outlier <= 0.0)
 		return -zz;

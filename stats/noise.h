@@ -4,6 +4,10 @@
 
 /* The density of one boot's number about its level: a normal with a broad second component. */
 
+/* A number this many broad deviations out is a broken boot: further out tells no more, else one such
+ * number would make all the others look alike. */
+#define NOISE_FAR_OUT 4.0
+
 struct noise {
 	double outlier;	      /* weight of the broad component, 0 <= outlier < 1 */
 	double outlier_scale; /* its deviation in units of sigma */

@@ -20,120 +20,75 @@ void posterior_prior_init(struct posterior_prior *prior, double min_effect)
 	};
 }
 
-/* The boots as levels_fit() wants them, and the distinct splits of the booted nodes. */
-struct problem {
-	double origin; /* taken off all numbers: levels are small beside their spread then */
-	double *y;
-	size_t *group; /* per boot */
-	size_t *machine;
-	size_t machines;  /* distinct ones, numbered from 0 */
-	bool *booted;	  /* per node */
-	size_t *group_of; /* per node; only where booted */
-	size_t *class_of; /* per hypothesis */
-	size_t groups, classes;
-	bool *after;		/* [classes][groups] */
-	struct levels_fit *fit; /* per class */
+struct posterior_state {
+	struct posterior_prior prior;
+	double *prior_mass;
+	struct levels *levels;
+	struct posterior_obs *obs;
+	size_t n, cap;
+	size_t *group_of; /* per node, + 1; 0: not booted */
+	size_t *node_of;  /* per group */
+	size_t groups, cap_groups;
+	bool *after; /* [classes][groups] */
+	size_t machines;
 };
 
-static void problem_release(struct problem *p)
+/* A node's first boot: its group, and the classes that it tells apart. */
+static void add_node(struct posterior *post, size_t node)
 {
-	free(p->y);
-	free(p->group);
-	free(p->machine);
-	free(p->booted);
-	free(p->group_of);
-	free(p->class_of);
-	free(p->after);
-	free(p->fit);
+	struct posterior_state *s = post->state_;
+
+	AUTO_FREE size_t *old = xcalloc(post->hypotheses, sizeof(*old));
+	AUTO_FREE struct levels_fit *fit = post->fit;
+
+	*array_push(s->node_of, s->groups, s->cap_groups) = node;
+	s->group_of[node] = s->groups;
+	memcpy(old, post->class_of, post->hypotheses * sizeof(*old));
+	post->classes = sides_refine(post->sides, node, post->class_of, post->classes);
+	post->fit = xcalloc(post->classes, sizeof(*post->fit));
+	for (size_t h = 0; fit && h < post->hypotheses; h++)
+		post->fit[post->class_of[h]].log_evidence = fit[old[h]].log_evidence;
 }
 
-static void number_groups(struct problem *p, const struct posterior_obs *obs, size_t n_obs)
+static void fill_after(struct posterior *post)
 {
-	for (size_t i = 0; i < n_obs; i++) {
-		size_t node = obs[i].node;
+	struct posterior_state *s = post->state_;
 
-		if (!p->booted[node]) {
-			p->booted[node] = true;
-			p->group_of[node] = p->groups++;
-		}
-		p->y[i] = obs[i].y;
-		p->group[i] = p->group_of[node];
+	s->after = xreallocarray(s->after, post->classes * s->groups + 1, sizeof(*s->after));
+	for (size_t h = post->hypotheses; h-- > 0;) {
+		bool *row = s->after + post->class_of[h] * s->groups;
+
+		if (h + 1 < post->hypotheses && post->class_of[h] == post->class_of[h + 1])
+			continue;
+		for (size_t g = 0; g < s->groups; g++)
+			row[g] = sides_after(post->sides, h, s->node_of[g]);
 	}
 }
 
-/* By rising number, so that the order of the boots does not matter. */
-static void number_machines(struct problem *p, const struct posterior_obs *obs, size_t n_obs)
+static void set_masses(struct posterior *post)
 {
-	size_t largest = 0;
-	AUTO_FREE bool *seen = NULL;
-	AUTO_FREE size_t *number = NULL;
-
-	for (size_t i = 0; i < n_obs; i++)
-		largest = obs[i].machine > largest ? obs[i].machine : largest;
-	seen = xcalloc(largest + 1, sizeof(*seen));
-	number = xcalloc(largest + 1, sizeof(*number));
-	for (size_t i = 0; i < n_obs; i++)
-		seen[obs[i].machine] = true;
-	for (size_t m = 0; m <= largest; m++)
-		if (seen[m])
-			number[m] = p->machines++;
-	for (size_t i = 0; i < n_obs; i++)
-		p->machine[i] = number[obs[i].machine];
-}
-
-static void fill_after(struct problem *p, const struct sides *sides)
-{
-	p->after = xcalloc(p->classes * p->groups, sizeof(*p->after));
-	for (size_t h = sides->hypotheses; h-- > 0;)
-		for (size_t n = 0; n < sides->nodes; n++)
-			if (p->booted[n])
-				p->after[p->class_of[h] * p->groups + p->group_of[n]] =
-					sides_after(sides, h, n);
-}
-
-static void problem_init(struct problem *p, const struct sides *sides,
-			 const struct posterior_obs *obs, size_t n_obs)
-{
-	*p = (struct problem){
-		.y = xcalloc(n_obs, sizeof(*p->y)),
-		.group = xcalloc(n_obs, sizeof(*p->group)),
-		.machine = xcalloc(n_obs, sizeof(*p->machine)),
-		.booted = xcalloc(sides->nodes, sizeof(*p->booted)),
-		.group_of = xcalloc(sides->nodes, sizeof(*p->group_of)),
-		.class_of = xcalloc(sides->hypotheses, sizeof(*p->class_of)),
-	};
-	number_groups(p, obs, n_obs);
-	number_machines(p, obs, n_obs);
-	if (n_obs)
-		p->origin = estimate_median(p->y, n_obs);
-	for (size_t i = 0; i < n_obs; i++)
-		p->y[i] -= p->origin;
-	p->classes = sides_classes(sides, p->booted, p->class_of);
-	fill_after(p, sides);
-	p->fit = xcalloc(p->classes, sizeof(*p->fit));
-}
-
-static void set_masses(struct posterior *post, const struct problem *p, const double *prior_mass)
-{
+	const double *prior_mass = post->state_->prior_mass;
+	AUTO_FREE double *likelihood = xcalloc(post->classes, sizeof(*likelihood));
+	AUTO_FREE bool *used = xcalloc(post->classes, sizeof(*used));
 	double top = -INFINITY, total = 0.0, prior_total = 0.0;
 
 	for (size_t h = 0; h < post->hypotheses; h++) {
 		prior_total += prior_mass[h];
-		if (prior_mass[h] > 0.0)
-			top = fmax(top, p->fit[p->class_of[h]].log_evidence);
+		used[post->class_of[h]] |= prior_mass[h] > 0.0;
 	}
-	for (size_t h = 0; h < post->hypotheses; h++) {
-		double log_z = p->fit[p->class_of[h]].log_evidence;
-
-		post->mass[h] = prior_mass[h] > 0.0 ? prior_mass[h] * exp(log_z - top) : 0.0;
-		total += post->mass[h];
-	}
+	for (size_t c = 0; c < post->classes; c++)
+		if (used[c])
+			top = fmax(top, post->fit[c].log_evidence);
+	for (size_t c = 0; c < post->classes; c++)
+		likelihood[c] = used[c] ? exp(post->fit[c].log_evidence - top) : 0.0;
+	for (size_t h = 0; h < post->hypotheses; h++)
+		total += post->mass[h] = prior_mass[h] * likelihood[post->class_of[h]];
 	for (size_t h = 0; h < post->hypotheses; h++)
 		post->mass[h] /= total;
 	post->log_evidence = top + log(total / prior_total);
 }
 
-/* Mixes the fit of one class into sum, which has weight `have` so far. */
+/* Mixes a fit into sum, which has weight `have` so far. */
 static void add_fit(struct levels_fit *sum, double have, const struct levels_fit *fit, double mass)
 {
 	double b = mass / (have + mass);
@@ -146,40 +101,51 @@ static void add_fit(struct levels_fit *sum, double have, const struct levels_fit
 	moment_mix(&sum->sigma, 1.0 - b, &fit->sigma, b);
 }
 
-static void set_moments(struct posterior *post, const struct problem *p)
+static void set_moments(struct posterior *post)
 {
+	AUTO_FREE double *of_class = xcalloc(post->classes, sizeof(*of_class));
 	struct levels_fit given = {0}, all;
 	double culprit = 0.0;
 
-	for (size_t h = 1; h < post->hypotheses; h++) {
-		add_fit(&given, culprit, &p->fit[p->class_of[h]], post->mass[h]);
-		culprit += post->mass[h];
+	for (size_t h = 1; h < post->hypotheses; h++)
+		of_class[post->class_of[h]] += post->mass[h];
+	for (size_t c = 0; c < post->classes; c++) {
+		add_fit(&given, culprit, &post->fit[c], of_class[c]);
+		culprit += of_class[c];
 	}
 	all = given;
-	add_fit(&all, culprit, &p->fit[p->class_of[0]], post->mass[0]);
+	add_fit(&all, culprit, &post->fit[post->class_of[0]], post->mass[0]);
 	if (!(culprit > 0.0))
 		given = all;
-	post->level0 = all.level0.mean + p->origin;
+	post->level0 = all.level0.mean;
 	post->level0_sd = sqrt(all.level0.var);
 	post->sigma = all.sigma.mean;
 	post->sigma_sd = sqrt(all.sigma.var);
-	post->level1 = given.level1.mean + p->origin;
+	post->level1 = given.level1.mean;
 	post->level1_sd = sqrt(given.level1.var);
 	post->shift = given.shift.mean;
 	post->shift_sd = sqrt(given.shift.var);
 }
 
-/* All splits, as if machine m had the given offset (NULL: none has one). */
-static void fit_given(const struct posterior *post, const struct problem *p, const double *offset,
-		      const struct posterior_prior *prior, struct levels_fit *fit)
+static void conclude(struct posterior *post)
 {
-	AUTO_FREE double *y = xcalloc(post->boots, sizeof(*y));
-	struct levels_boots boots = {
-		.n = post->boots, .y = y, .group = p->group, .groups = p->groups};
+	set_masses(post);
+	set_moments(post);
+	sides_mass(post->sides, post->mass, post->after);
+}
 
-	for (size_t i = 0; i < post->boots; i++)
-		y[i] = p->y[i] - (offset ? offset[p->machine[i]] : 0.0);
-	levels_fit(&boots, p->after, p->classes, prior, fit);
+/* All splits, as if machine m had the given offset. */
+static void fit_given(const struct posterior *post, const double *offset, struct levels_fit *fit)
+{
+	const struct posterior_state *s = post->state_;
+	struct levels *levels = levels_new(&s->prior);
+
+	memset(fit, 0, post->classes * sizeof(*fit));
+	for (size_t i = 0; i < s->n; i++)
+		levels_add(levels, s->group_of[s->obs[i].node] - 1,
+			   s->obs[i].y - offset[s->obs[i].machine]);
+	levels_fit(levels, s->after, post->classes, fit);
+	levels_free(levels);
 }
 
 /* Adds exp(log_weight) x from to a fit that is such a sum already. */
@@ -192,29 +158,27 @@ static void sum_fit(struct levels_fit *into, const struct levels_fit *from, doub
 	into->log_evidence = top + log(exp(into->log_evidence - top) + exp(log_z - top));
 }
 
-static void conclude(struct posterior *post, const struct problem *p, const double *prior_mass)
+static void place_offsets(const struct posterior *post, double *point, double *log_weight)
 {
-	set_masses(post, p, prior_mass);
-	set_moments(post, p);
-	sides_mass(post->sides, post->mass, post->after);
-}
-
-static void place_offsets(const struct posterior *post, const struct problem *p, double machine_sd,
-			  const struct posterior_obs *obs, double *point, double *log_weight)
-{
-	AUTO_FREE double *after = xcalloc(post->boots, sizeof(*after));
+	const struct posterior_state *s = post->state_;
+	AUTO_FREE double *after = xcalloc(s->n, sizeof(*after));
+	AUTO_FREE double *y = xcalloc(s->n, sizeof(*y));
+	AUTO_FREE size_t *machine = xcalloc(s->n, sizeof(*machine));
 	struct offsets_boots boots = {
-		.n = post->boots,
-		.y = p->y,
+		.n = s->n,
+		.y = y,
 		.after = after,
-		.machine = p->machine,
-		.machines = p->machines,
+		.machine = machine,
+		.machines = s->machines,
 		.sigma = post->sigma,
-		.machine_sd = machine_sd,
+		.machine_sd = s->prior.machine_sd,
 	};
 
-	for (size_t i = 0; i < post->boots; i++)
-		after[i] = post->after[obs[i].node];
+	for (size_t i = 0; i < s->n; i++) {
+		y[i] = s->obs[i].y - post->level0;
+		machine[i] = s->obs[i].machine;
+		after[i] = post->after[s->obs[i].node];
+	}
 	offsets_points(&boots, point, log_weight);
 }
 
@@ -229,47 +193,33 @@ static void centre_of(const double *point, size_t machines, double *centre)
 
 /* Two looks at where the offsets may lie, the second from what the first made of the boots; then
  * the sum over the points. */
-static void integrate_offsets(struct posterior *post, struct problem *p, const double *prior_mass,
-			      const struct posterior_obs *obs, const struct posterior_prior *prior)
+static void integrate_offsets(struct posterior *post)
 {
-	AUTO_FREE double *point = xcalloc(OFFSETS_POINTS * p->machines, sizeof(*point));
-	AUTO_FREE double *centre = xcalloc(p->machines, sizeof(*centre));
-	AUTO_FREE struct levels_fit *fit = xcalloc(p->classes, sizeof(*fit));
+	size_t machines = post->state_->machines;
+	AUTO_FREE double *point = xcalloc(OFFSETS_POINTS * machines, sizeof(*point));
+	AUTO_FREE double *centre = xcalloc(machines, sizeof(*centre));
+	AUTO_FREE struct levels_fit *fit = xcalloc(post->classes, sizeof(*fit));
 	double log_weight[OFFSETS_POINTS];
 
 	for (int look = 0; look < 2; look++) {
-		fit_given(post, p, look ? centre : NULL, prior, p->fit);
-		conclude(post, p, prior_mass);
-		place_offsets(post, p, prior->machine_sd, obs, point, log_weight);
-		centre_of(point, p->machines, centre);
+		fit_given(post, centre, post->fit);
+		conclude(post);
+		place_offsets(post, point, log_weight);
+		centre_of(point, machines, centre);
 	}
-	for (size_t c = 0; c < p->classes; c++)
-		p->fit[c] = (struct levels_fit){.log_evidence = -INFINITY};
+	for (size_t c = 0; c < post->classes; c++)
+		post->fit[c] = (struct levels_fit){.log_evidence = -INFINITY};
 	for (size_t k = 0; k < OFFSETS_POINTS; k++) {
-		fit_given(post, p, point + k * p->machines, prior, fit);
-		for (size_t c = 0; c < p->classes; c++)
-			sum_fit(&p->fit[c], &fit[c], log_weight[k]);
+		fit_given(post, point + k * machines, fit);
+		for (size_t c = 0; c < post->classes; c++)
+			sum_fit(&post->fit[c], &fit[c], log_weight[k]);
 	}
 }
 
-static void evaluate(struct posterior *post, struct problem *p, const double *prior_mass,
-		     const struct posterior_obs *obs, const struct posterior_prior *prior)
+void posterior_start(struct posterior *post, const struct sides *sides, const double *prior_mass,
+		     const struct posterior_prior *prior)
 {
-	struct posterior_prior moved = *prior;
-
-	moved.level -= p->origin;
-	if (prior->machine_sd > 0.0 && p->machines > 1 && p->machines <= OFFSETS_MACHINES_MAX)
-		integrate_offsets(post, p, prior_mass, obs, &moved);
-	else
-		fit_given(post, p, NULL, &moved, p->fit);
-	conclude(post, p, prior_mass);
-}
-
-void posterior_init(struct posterior *post, const struct sides *sides, const double *prior_mass,
-		    const struct posterior_obs *obs, size_t n_obs,
-		    const struct posterior_prior *prior)
-{
-	CLEANUP(problem_release) struct problem p;
+	struct posterior_state *s = xcalloc(1, sizeof(*s));
 
 	*post = (struct posterior){
 		.sides = sides,
@@ -277,26 +227,73 @@ void posterior_init(struct posterior *post, const struct sides *sides, const dou
 		.nodes = sides->nodes,
 		.mass = xcalloc(sides->hypotheses, sizeof(*post->mass)),
 		.after = xcalloc(sides->nodes, sizeof(*post->after)),
-		.boots = n_obs,
 		.boots_of = xcalloc(sides->nodes, sizeof(*post->boots_of)),
-		.noise_df = (double)n_obs + prior->noise.df,
+		.noise_df = prior->noise.df,
 		.level_known = prior->level_sd > 0.0,
+		.classes = 1,
+		.class_of = xcalloc(sides->hypotheses, sizeof(*post->class_of)),
+		.state_ = s,
 	};
+	s->prior = *prior;
+	s->prior_mass = xcalloc(sides->hypotheses, sizeof(*s->prior_mass));
+	memcpy(s->prior_mass, prior_mass, sides->hypotheses * sizeof(*prior_mass));
+	s->group_of = xcalloc(sides->nodes, sizeof(*s->group_of));
+	s->levels = levels_new(prior);
+	post->fit = xcalloc(1, sizeof(*post->fit));
+	posterior_add(post, NULL, 0);
+}
+
+static void take(struct posterior *post, const struct posterior_obs *obs)
+{
+	struct posterior_state *s = post->state_;
+
+	if (!s->group_of[obs->node])
+		add_node(post, obs->node);
+	*array_push(s->obs, s->n, s->cap) = *obs;
+	s->machines = obs->machine >= s->machines ? obs->machine + 1 : s->machines;
+	levels_add(s->levels, s->group_of[obs->node] - 1, obs->y);
+	post->boots++;
+	post->boots_of[obs->node]++;
+	post->noise_df += 1.0;
+}
+
+void posterior_add(struct posterior *post, const struct posterior_obs *obs, size_t n_obs)
+{
+	struct posterior_state *s = post->state_;
+	size_t groups = s->groups;
+
 	for (size_t i = 0; i < n_obs; i++)
-		post->boots_of[obs[i].node]++;
-	problem_init(&p, sides, obs, n_obs);
-	evaluate(post, &p, prior_mass, obs, prior);
-	for (size_t c = 0; c < p.classes; c++) {
-		p.fit[c].level0.mean += p.origin;
-		p.fit[c].level1.mean += p.origin;
-	}
-	post->classes = p.classes;
-	post->class_of = TAKE(p.class_of);
-	post->fit = TAKE(p.fit);
+		take(post, &obs[i]);
+	if (s->groups > groups || !s->after)
+		fill_after(post);
+	if (s->prior.machine_sd > 0.0 && s->machines > 1 && s->machines <= OFFSETS_MACHINES_MAX)
+		integrate_offsets(post);
+	else
+		levels_fit(s->levels, s->after, post->classes, post->fit);
+	conclude(post);
+}
+
+void posterior_init(struct posterior *post, const struct sides *sides, const double *prior_mass,
+		    const struct posterior_obs *obs, size_t n_obs,
+		    const struct posterior_prior *prior)
+{
+	posterior_start(post, sides, prior_mass, prior);
+	posterior_add(post, obs, n_obs);
 }
 
 void posterior_release(struct posterior *post)
 {
+	struct posterior_state *s = post->state_;
+
+	if (s) {
+		levels_free(s->levels);
+		free(s->prior_mass);
+		free(s->obs);
+		free(s->group_of);
+		free(s->node_of);
+		free(s->after);
+		free(s);
+	}
 	free(post->mass);
 	free(post->after);
 	free(post->boots_of);

@@ -41,7 +41,7 @@ struct posterior_prior {
 void posterior_prior_init(struct posterior_prior *prior, double min_effect);
 
 struct posterior {
-	const struct sides *sides; /* borrowed from posterior_init() */
+	const struct sides *sides; /* borrowed from posterior_start() */
 	size_t hypotheses, nodes;
 	double *mass;	     /* per hypothesis, sums to 1 */
 	double *after;	     /* per node: mass of the hypotheses under which it has the culprit */
@@ -60,15 +60,23 @@ struct posterior {
 	struct levels_fit *fit; /* per class */
 	double noise_df;	/* boots + the prior's df: how well sigma is known */
 	bool level_known;	/* history tells the good level */
+	struct posterior_state *state_;
 };
 
 /*
- * prior_mass has one number >= 0 per hypothesis (any scale, at least one > 0). Cost: boots x grid
- * plus distinct splits of the booted nodes x grid, 66 times that when several machines (at most
- * 40) have offsets; the number of hypotheses hardly matters.
- * The result is a pure function of its arguments; the order of the boots does not matter. sides
- * must outlive post.
+ * prior_mass has one number >= 0 per hypothesis (any scale, at least one > 0). sides must be indexed
+ * and outlive post.
  */
+void posterior_start(struct posterior *post, const struct sides *sides, const double *prior_mass,
+		     const struct posterior_prior *prior);
+/*
+ * Adds boots and updates all of the above. Cost: distinct splits of the booted nodes x grid, plus
+ * the hypotheses; when several machines (at most 40) have offsets, boots x grid x 66.
+ * The order of the boots and the steps in which they come matter only to the error of the
+ * quadrature, below 1e-4.
+ */
+void posterior_add(struct posterior *post, const struct posterior_obs *obs, size_t n_obs);
+/* Both. */
 void posterior_init(struct posterior *post, const struct sides *sides, const double *prior_mass,
 		    const struct posterior_obs *obs, size_t n_obs,
 		    const struct posterior_prior *prior);

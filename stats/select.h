@@ -31,11 +31,10 @@ const char *select_reason_name(enum select_reason reason);
 /*
  * The testable node with the most expected bits per cost. cost[n] > 0, in boots: 1 for a built
  * image, 1 + build/boot time for one that must be built. pending[n] (may be NULL) counts boots of
- * node n that are queued or running: the choice is what adds most to what they will tell. stop is
- * the posterior at which the search ends.
+ * node n that are queued or running: the choice is what adds most to what they will tell.
  */
 struct select_choice select_next(const struct posterior *post, const bool *testable,
-				 const double *cost, const size_t *pending, double stop);
+				 const double *cost, const size_t *pending);
 
 /* Mutual information in bits of one number with the side of its node: levels d sigma apart,
  * chance `after` of the upper one. C(d) of the yardstick is select_capacity(0.5, d). */
@@ -59,7 +58,7 @@ struct search_state {
 };
 
 /*
- * set has room for all hypotheses and receives them by falling mass: the one culprit, hypothesis 0
+ * set has room for all hypotheses and, when the search has ended, receives them by falling mass: the one culprit, hypothesis 0
  * for SEARCH_NONE, else the smallest set with mass >= 0.9. Such a set may contain hypothesis 0, or
  * be it alone when the budget ended before `stop` was reached. A stop <= 0.5 makes no sense.
  */

@@ -11,13 +11,22 @@ struct shift_prior shift_prior_make(double lo, double hi)
 	return (struct shift_prior){.lo = lo, .hi = hi, .log_ratio = log(hi / lo)};
 }
 
+struct shift_prior shift_prior_known(double shift)
+{
+	return (struct shift_prior){.lo = shift, .hi = shift};
+}
+
 double shift_mean(const struct shift_prior *shift)
 {
+	if (shift->hi <= shift->lo)
+		return shift->lo;
 	return (shift->hi - shift->lo) / shift->log_ratio;
 }
 
 double shift_mean_sq(const struct shift_prior *shift)
 {
+	if (shift->hi <= shift->lo)
+		return shift->lo * shift->lo;
 	return (shift->hi * shift->hi - shift->lo * shift->lo) / 2.0 / shift->log_ratio;
 }
 

@@ -5,12 +5,14 @@
 /* The shift's prior, log-uniform on [lo, hi]: density 1 / (x log(hi / lo)). */
 
 struct shift_prior {
-	double lo, hi; /* 0 < lo < hi */
+	double lo, hi; /* 0 < lo <= hi */
 	double log_ratio;
 };
 
 struct shift_prior shift_prior_make(double lo, double hi);
 double shift_mean(const struct shift_prior *shift);
+/* One shift > 0 and no other: hi = lo. */
+struct shift_prior shift_prior_known(double shift);
 /* Mean of the square. */
 double shift_mean_sq(const struct shift_prior *shift);
 /*

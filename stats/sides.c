@@ -3,14 +3,12 @@
 #include "stats/sides.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 
 void sides_init(struct sides *sides, size_t hypotheses, size_t nodes)
 {
-	sides->hypotheses = hypotheses;
-	sides->nodes = nodes;
+	*sides = (struct sides){.hypotheses = hypotheses, .nodes = nodes};
 	sides->words = (nodes + 63) / 64;
 	sides->bits = xcalloc(hypotheses * sides->words, sizeof(*sides->bits));
 }
@@ -18,6 +16,8 @@ void sides_init(struct sides *sides, size_t hypotheses, size_t nodes)
 void sides_release(struct sides *sides)
 {
 	free(sides->bits);
+	free(sides->runs);
+	free(sides->first_run);
 	*sides = (struct sides){0};
 }
 
@@ -31,48 +31,67 @@ bool sides_after(const struct sides *sides, size_t h, size_t n)
 	return sides->bits[h * sides->words + n / 64] >> (n % 64) & 1;
 }
 
-static void add_row(const uint64_t *row, size_t words, double mass, double *after)
+void sides_index(struct sides *sides)
 {
-	for (size_t w = 0; w < words; w++)
-		for (uint64_t bits = row[w]; bits; bits &= bits - 1)
-			after[w * 64 + (size_t)__builtin_ctzll(bits)] += mass;
+	size_t n = 0, cap = 0;
+
+	free(sides->runs);
+	free(sides->first_run);
+	sides->runs = NULL;
+	sides->first_run = xcalloc(sides->nodes + 1, sizeof(*sides->first_run));
+	for (size_t k = 0; k < sides->nodes; k++) {
+		bool was = false;
+
+		sides->first_run[k] = n;
+		for (size_t h = 0; h < sides->hypotheses; h++) {
+			bool is = sides_after(sides, h, k);
+
+			if (is && !was)
+				*array_push(sides->runs, n, cap) = (struct sides_run){h, h};
+			if (is)
+				sides->runs[n - 1].to = h + 1;
+			was = is;
+		}
+	}
+	sides->first_run[sides->nodes] = n;
 }
 
 void sides_mass(const struct sides *sides, const double *mass, double *after)
 {
-	memset(after, 0, sides->nodes * sizeof(*after));
+	AUTO_FREE double *sum = xcalloc(sides->hypotheses + 1, sizeof(*sum));
+
 	for (size_t h = 0; h < sides->hypotheses; h++)
-		if (mass[h] > 0.0)
-			add_row(sides->bits + h * sides->words, sides->words, mass[h], after);
+		sum[h + 1] = sum[h] + mass[h];
+	for (size_t n = 0; n < sides->nodes; n++) {
+		after[n] = 0.0;
+		for (size_t r = sides->first_run[n]; r < sides->first_run[n + 1]; r++)
+			after[n] += sum[sides->runs[r].to] - sum[sides->runs[r].from];
+	}
 }
 
-static bool equal_under(const uint64_t *a, const uint64_t *b, const uint64_t *mask, size_t words)
+size_t sides_refine(const struct sides *sides, size_t n, size_t *class_of, size_t classes)
 {
-	for (size_t w = 0; w < words; w++)
-		if ((a[w] ^ b[w]) & mask[w])
-			return false;
-	return true;
+	AUTO_FREE size_t *number = xcalloc(2 * classes, sizeof(*number));
+	size_t next = 0;
+
+	for (size_t h = 0; h < sides->hypotheses; h++) {
+		size_t *known = &number[2 * class_of[h] + sides_after(sides, h, n)];
+
+		if (!*known)
+			*known = ++next;
+		class_of[h] = *known - 1;
+	}
+	return next;
 }
 
 size_t sides_classes(const struct sides *sides, const bool *use, size_t *class_of)
 {
-	AUTO_FREE uint64_t *mask = xcalloc(sides->words, sizeof(*mask));
-	AUTO_FREE size_t *first = xcalloc(sides->hypotheses, sizeof(*first));
-	size_t n = 0;
+	size_t classes = 1;
 
-	for (size_t i = 0; i < sides->nodes; i++)
-		if (use[i])
-			mask[i / 64] |= (uint64_t)1 << (i % 64);
-	for (size_t h = 0; h < sides->hypotheses; h++) {
-		const uint64_t *row = sides->bits + h * sides->words;
-		size_t c = 0;
-
-		while (c < n &&
-		       !equal_under(row, sides->bits + first[c] * sides->words, mask, sides->words))
-			c++;
-		if (c == n)
-			first[n++] = h;
-		class_of[h] = c;
-	}
-	return n;
+	for (size_t h = 0; h < sides->hypotheses; h++)
+		class_of[h] = 0;
+	for (size_t n = 0; n < sides->nodes; n++)
+		if (use[n])
+			classes = sides_refine(sides, n, class_of, classes);
+	return classes;
 }

@@ -16,6 +16,14 @@ struct sides {
 	size_t nodes;
 	size_t words; /* per hypothesis */
 	uint64_t *bits;
+	/* Per node, the hypotheses under which it is after as runs from .. to - 1: one run in a
+	 * chain, few in a DAG. Of sides_index(). */
+	struct sides_run *runs;
+	size_t *first_run; /* [nodes + 1] */
+};
+
+struct sides_run {
+	size_t from, to;
 };
 
 /* All bits 0 = before. hypotheses >= 1. */
@@ -23,8 +31,11 @@ void sides_init(struct sides *sides, size_t hypotheses, size_t nodes);
 void sides_release(struct sides *sides);
 /* If h is the culprit, node n has it. h > 0. */
 void sides_set_after(struct sides *sides, size_t h, size_t n);
+/* To be called when all are set. */
+void sides_index(struct sides *sides);
 bool sides_after(const struct sides *sides, size_t h, size_t n);
-/* after[n] = total mass of the hypotheses under which node n is after: F of the split. */
+/* after[n] = total mass of the hypotheses under which node n is after: F of the split.
+ * Wants sides_index(). */
 void sides_mass(const struct sides *sides, const double *mass, double *after);
 
 /*
@@ -32,5 +43,7 @@ void sides_mass(const struct sides *sides, const double *mass, double *after);
  * class numbers, 0.. in order of appearance, so hypothesis 0 is in class 0. Returns how many.
  */
 size_t sides_classes(const struct sides *sides, const bool *use, size_t *class_of);
+/* The same numbering when node n joins those that are used; classes is how many there were. */
+size_t sides_refine(const struct sides *sides, size_t n, size_t *class_of, size_t classes);
 
 #endif

@@ -76,6 +76,7 @@ static void fill_sides(struct sides *sides, const struct lineage *line)
 			    sides_after(sides, h, line->parents[k][1]))
 				sides_set_after(sides, h, k);
 	}
+	sides_index(sides);
 }
 
 /* History that is worth so many boots tells the level; the noise then has as many degrees. */
@@ -206,7 +207,7 @@ static void boot_round(struct trial *t, const struct posterior *post)
 	AUTO_FREE size_t *nodes = xcalloc(spec->machines, sizeof(*nodes));
 
 	for (size_t m = 0; m < spec->machines; m++) {
-		nodes[m] = select_next(post, t->testable, t->cost, t->pending, spec->stop).node;
+		nodes[m] = select_next(post, t->testable, t->cost, t->pending).node;
 		t->pending[nodes[m]]++;
 	}
 	for (size_t m = 0; m < spec->machines; m++) {
@@ -234,11 +235,12 @@ void sim_search_run(const struct sim_world *world, struct rng *rng, struct sim_s
 	const struct sim_search *spec = &world->spec;
 	CLEANUP(trial_release) struct trial t;
 
-	trial_init(&t, world, rng);
-	for (*end = (struct sim_search_end){0};; end->rounds++) {
-		CLEANUP(posterior_release) struct posterior post;
+	CLEANUP(posterior_release) struct posterior post;
 
-		posterior_init(&post, &world->sides, t.prior, t.obs, t.n, &world->prior);
+	trial_init(&t, world, rng);
+	posterior_start(&post, &world->sides, t.prior, &world->prior);
+	for (*end = (struct sim_search_end){0};; end->rounds++) {
+		posterior_add(&post, t.obs + post.boots, t.n - post.boots);
 		end->state = select_verdict(&post, &world->sides, t.testable, spec->stop, t.n,
 					    spec->budget, t.set);
 		if (end->state.verdict != SEARCH_MORE)

@@ -25,6 +25,7 @@ static void chain(struct sides *sides, size_t n)
 	for (size_t h = 1; h < n; h++)
 		for (size_t k = h; k < n; k++)
 			sides_set_after(sides, h, k);
+	sides_index(sides);
 }
 
 struct brute {

@@ -37,6 +37,7 @@ static void bench_init(struct bench *b, size_t n)
 		b->cost[h] = 1.0;
 		b->testable[h] = true;
 	}
+	sides_index(&b->sides);
 }
 
 static void bench_release(struct bench *b)
@@ -82,7 +83,7 @@ static size_t search(struct bench *b, struct rng *rng, const struct truth *truth
 		*state = select_verdict(&post, &b->sides, b->testable, 0.99, n, budget, b->set);
 		if (state->verdict != SEARCH_MORE)
 			return n;
-		choice = select_next(&post, b->testable, b->cost, NULL, 0.99);
+		choice = select_next(&post, b->testable, b->cost, NULL);
 		assert_true(choice.reason != SELECT_NOTHING && b->testable[choice.node]);
 		obs[n] = (struct posterior_obs){.node = choice.node,
 						.y = boot(rng, truth, choice.node)};
@@ -261,7 +262,7 @@ static void test_choice(void **state)
 		CLEANUP(posterior_release) struct posterior post;
 
 		posterior_init(&post, &b.sides, b.mass, obs, n, &prior);
-		choice = select_next(&post, b.testable, b.cost, NULL, 0.99);
+		choice = select_next(&post, b.testable, b.cost, NULL);
 		if (n < 4) {
 			assert_int_equal(choice.node, obs[n].node);
 			assert_int_equal(choice.reason,
@@ -272,18 +273,18 @@ static void test_choice(void **state)
 		assert_int_equal(choice.reason, SELECT_SPLIT);
 		assert_true(choice.node >= 7 && choice.node <= 9);
 		pending[choice.node] = 1;
-		choice = select_next(&post, b.testable, b.cost, pending, 0.99);
+		choice = select_next(&post, b.testable, b.cost, pending);
 		assert_false(pending[choice.node]);
 		for (size_t k = 1; k < 16; k++)
 			b.cost[k] = k == 10 ? 1.0 : 3.0;
-		choice = select_next(&post, b.testable, b.cost, NULL, 0.99);
+		choice = select_next(&post, b.testable, b.cost, NULL);
 		assert_int_equal(choice.node, 10);
 	}
 	memset(b.testable, 0, 17 * sizeof(*b.testable));
 	CLEANUP(posterior_release) struct posterior post;
 
 	posterior_init(&post, &b.sides, b.mass, obs, ARRAY_SIZE(obs), &prior);
-	choice = select_next(&post, b.testable, b.cost, NULL, 0.99);
+	choice = select_next(&post, b.testable, b.cost, NULL);
 	assert_int_equal(choice.reason, SELECT_NOTHING);
 }
 
