@@ -27,7 +27,7 @@ version := $(shell cat VERSION)
 
 warnings := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla -Wformat=2 \
 	-Wundef -Werror
-packages := libgit2 libcurl jansson libpq gsl
+packages := libgit2 libcurl jansson libpq gsl zlib
 our_cflags := -std=gnu17 -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer $(warnings) -I. -I$(O)/gen \
 	-DMMPERF_VERSION='"$(version)"' $(shell $(PKG_CONFIG) --cflags $(packages))
 our_libs := $(shell $(PKG_CONFIG) --libs $(packages)) -lm

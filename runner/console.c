@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define LINE_LENGTH 200
+/* How the recorder's own lines begin (runner/console_record.c). */
+#define OURS	    "--- mmperf "
 
 /* An oops comes before the panic that it causes; the first match in this order of lines wins. */
 static const struct {
@@ -17,12 +19,15 @@ static const struct {
 	{"general protection fault", "oops"},
 	{"kernel BUG at", "oops"},
 	{"invalid opcode:", "oops"},
-	{"Internal error: Oops", "oops"},
+	{"Internal error:", "oops"},
 	{"Oops:", "oops"},
+	{"stack guard page was hit", "oops"},
+	{"Bad page map in process", "oops"},
 	{"soft lockup", "hang"},
 	{"hard LOCKUP", "hang"},
 	{"detected stall", "hang"},
 	{"self-detected stall", "hang"},
+	{"rcu_preempt kthread starved", "hang"},
 	{"blocked for more than", "hang"},
 	{"Kernel panic - not syncing", "panic"},
 };
@@ -48,12 +53,17 @@ static const char *sign_of(const char *line, size_t n)
 	return NULL;
 }
 
+static bool is_ours(const char *line, size_t n)
+{
+	return n >= sizeof(OURS) - 1 && !memcmp(line, OURS, sizeof(OURS) - 1);
+}
+
 bool console_diagnose(const char *text, size_t n, const char **outcome, struct str *line)
 {
 	while (n) {
 		const char *nl = memchr(text, '\n', n);
 		size_t length = nl ? (size_t)(nl - text) : n;
-		const char *sign = sign_of(text, length);
+		const char *sign = is_ours(text, length) ? NULL : sign_of(text, length);
 
 		if (sign) {
 			*outcome = sign;
@@ -70,10 +80,37 @@ void console_last_line(const char *text, size_t n, struct str *line)
 {
 	size_t end = n, start;
 
-	while (end && strchr(" \t\r\n", text[end - 1]))
-		end--;
-	start = end;
-	while (start && text[start - 1] != '\n')
-		start--;
+	do {
+		while (end && strchr(" \t\r\n", text[end - 1]))
+			end--;
+		start = end;
+		while (start && text[start - 1] != '\n')
+			start--;
+		if (!is_ours(text + start, end - start))
+			break;
+		end = start;
+	} while (end);
 	add_plain(line, text + start, end - start);
+}
+
+static size_t count(const char *text, size_t n, const char *what)
+{
+	size_t length = strlen(what), found = 0;
+	const char *at;
+
+	while ((at = memmem(text, n, what, length))) {
+		n -= (size_t)(at + length - text);
+		text = at + length;
+		found++;
+	}
+	return found;
+}
+
+struct console_facts console_facts(const char *text, size_t n)
+{
+	return (struct console_facts){
+		.banners = count(text, n, "] Linux version "),
+		.kexecs = count(text, n, "kexec_core: Starting new kernel"),
+		.gaps = count(text, n, ": console lost: "),
+	};
 }

@@ -8,9 +8,19 @@
 
 /*
  * Looks for the first line that says how the kernel died. *outcome becomes panic, oops or hang (a
- * string constant; untouched when nothing is found), line gets that line as plain text.
+ * string constant; untouched when nothing is found), line gets that line as plain text. Lines that
+ * the recorder wrote are no evidence.
  */
 bool console_diagnose(const char *text, size_t n, const char **outcome, struct str *line);
+
+/* What passed on the line. One banner more than there were starts of ours: the machine restarted by
+ * itself. A jump without a banner: the kernel never came up. Gaps: silence proves nothing. */
+struct console_facts {
+	size_t banners; /* "Linux version ", each kernel's first words */
+	size_t kexecs;	/* "Starting new kernel", the old one's last */
+	size_t gaps;	/* times that the connection was lost */
+};
+struct console_facts console_facts(const char *text, size_t n);
 
 /* The last line that is not blank, as plain text, cut to a readable length. */
 void console_last_line(const char *text, size_t n, struct str *line);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/gzip.h"
 #include "base/log.h"
 
 #define MAX_LINES ((size_t)256 << 20)
@@ -49,15 +50,16 @@ bool keep_write(const struct machine *m, const struct err *failure, struct err *
 	return fs_write_atomic(path, text, strlen(text), 0644, err);
 }
 
-/* The console as evidence; none is no error. */
+/* The console as evidence, compressed; none is no error. */
 static bool store_console(struct store *store, const char *dir, struct artifact *out,
 			  struct err *err)
 {
-	AUTO_FREE char *path = xasprintf("%s/console", dir);
+	AUTO_FREE char *path = xasprintf("%s/console", dir), *packed = xasprintf("%s.gz", path);
 
 	if (!fs_exists(path))
 		return true;
-	return store_put_file(store, path, out->sha256, &out->size, err) ||
+	return (gzip_file(path, packed, err) &&
+		store_put_file(store, packed, out->sha256, &out->size, err)) ||
 	       err_wrap(err, "console");
 }
 

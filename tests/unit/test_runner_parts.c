@@ -45,8 +45,31 @@ static void test_console(void **state _unused)
 	diagnosis_is("watchdog: BUG: soft lockup - CPU#1\n", "hang",
 		     "watchdog: BUG: soft lockup - CPU#1");
 	diagnosis_is("Oops:\x1b[31m\xff", "oops", "Oops: [31m\xef\xbf\xbd");
+	diagnosis_is("--- mmperf 2026-01-01 00:00:00: sysrq after an Oops: ---\n", "none", "");
+	diagnosis_is("[ 9] rcu: INFO: rcu_preempt self-detected stall on CPU\n", "hang",
+		     "[ 9] rcu: INFO: rcu_preempt self-detected stall on CPU");
 	console_last_line("one\ntwo \r\n\n", 11, &line);
 	assert_string_equal(line.s, "two");
+	str_clear(&line);
+	console_last_line("one\n--- mmperf x: console lost: y ---\n\n", 39, &line);
+	assert_string_equal(line.s, "one");
+	str_clear(&line);
+	console_last_line("--- mmperf x ---\n", 17, &line);
+	assert_string_equal(line.s, "");
+}
+
+static void test_console_facts(void **state _unused)
+{
+	static const char text[] =
+		"[    0.000000] Linux version 6.1.0 (base)\n"
+		"[   20.000000] kexec_core: Starting new kernel\n"
+		"--- mmperf 2026-01-01 00:00:00: console lost: the other side closed it ---\n"
+		"[    0.000000] Linux version 6.12.0 (test)\n";
+	struct console_facts facts = console_facts(text, sizeof(text) - 1);
+
+	assert_int_equal(facts.banners, 2);
+	assert_int_equal(facts.kexecs, 1);
+	assert_int_equal(facts.gaps, 1);
 }
 
 static void first_error_is(const char *log, const char *want)
@@ -205,10 +228,11 @@ static void test_kvm(void **state _unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_disturbance), cmocka_unit_test(test_console),
-		cmocka_unit_test(test_first_error), cmocka_unit_test(test_series),
-		cmocka_unit_test(test_initramfs),   cmocka_unit_test(test_host_plan),
-		cmocka_unit_test(test_host_offer),  cmocka_unit_test(test_kvm),
+		cmocka_unit_test(test_disturbance),   cmocka_unit_test(test_console),
+		cmocka_unit_test(test_console_facts), cmocka_unit_test(test_first_error),
+		cmocka_unit_test(test_series),	      cmocka_unit_test(test_initramfs),
+		cmocka_unit_test(test_host_plan),     cmocka_unit_test(test_host_offer),
+		cmocka_unit_test(test_kvm),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
