@@ -8,6 +8,7 @@
 
 static const struct command *const verbs[] = {
 	&machine_power,
+	&machine_console,
 };
 
 #define NAME_OFFSET (sizeof("machine ") - 1)

@@ -3,36 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/machine_guard.h"
 #include "cli/machine_verbs.h"
 #include "cli/session.h"
-#include "db/machine.h"
 #include "runner/power.h"
-
-/* Who holds power in his hand must be alone with the machine. */
-struct owner {
-	struct db *db;
-	const char *machine;
-};
-
-static bool is_ours(void *arg, double for_s _unused, struct err *err)
-{
-	const struct owner *owner = arg;
-	AUTO_FREE char *state = NULL;
-	int64_t token;
-
-	if (!machine_holder(owner->db, owner->machine, &state, &token, err))
-		return false;
-	if (state && !strcmp(state, "up"))
-		return err_set(err, ERR_USAGE,
-			       "machine %s is in service: first run `mmperf machines offline %s`",
-			       owner->machine, owner->machine);
-	if (token)
-		return err_set(err, ERR_USAGE,
-			       "machine %s still has a boot that is finished first; `mmperf "
-			       "machines` shows it",
-			       owner->machine);
-	return true;
-}
 
 static bool show(struct session *session, struct power *p, const char *machine, struct err *err)
 {
@@ -80,8 +54,8 @@ static bool change(struct power *p, const char *verb_name, const char *by, struc
 static bool act(struct session *session, const struct strs *words, const char *by, struct err *err)
 {
 	CLEANUP(power_free_ptr) struct power *p = NULL;
-	struct owner owner = {.machine = words->v[0]};
-	struct power_guard guard = {.may = is_ours, .arg = &owner};
+	struct machine_owner owner = {.machine = words->v[0]};
+	struct power_guard guard = {.may = machine_is_ours, .arg = &owner};
 	const struct settings *settings;
 
 	if (!session_settings(session, &settings, err) ||

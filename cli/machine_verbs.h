@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 
+extern const struct command machine_console;
 extern const struct command machine_power;
 
 #endif

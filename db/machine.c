@@ -90,3 +90,21 @@ bool machine_holder(struct db *db, const char *name, char **state, int64_t *toke
 	*token = rows_n(rows) ? row_id(rows, 0, "token") : 0;
 	return true;
 }
+
+bool machine_last_console(struct db *db, const char *name, char **sha256, char **outcome,
+			  struct err *err)
+{
+	static const char sql[] = "select a.sha256, b.outcome from boots b"
+				  " join machines m on m.id = b.machine join artifacts a on a.id = "
+				  "b.console"
+				  " where m.name = $1 order by b.id desc limit 1";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_text(name)), DB_MAYBE, &rows, err))
+		return err_wrap(err, "machine %s", name);
+	if (!rows_n(rows))
+		return err_set(err, ERR_NOTFOUND, "no boot of machine %s has kept a console", name);
+	*sha256 = row_dup(rows, 0, "sha256");
+	*outcome = row_dup(rows, 0, "outcome");
+	return true;
+}

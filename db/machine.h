@@ -24,4 +24,9 @@ bool machine_retire(struct db *db, int64_t host, const char *names, struct err *
 bool machine_holder(struct db *db, const char *name, char **state, int64_t *token,
 		    struct err *err) _must_check;
 
+/* sha256 of the console of its last boot that kept one (the caller frees it), and that boot's
+ * outcome; ERR_NOTFOUND when there is none. */
+bool machine_last_console(struct db *db, const char *name, char **sha256, char **outcome,
+			  struct err *err) _must_check;
+
 #endif
