@@ -7,8 +7,8 @@
 #include "cli/session.h"
 
 static const struct command *const verbs[] = {
-	&machine_power,
-	&machine_console,
+	&machine_add,	  &machine_check,      &machine_show,	      &machine_power,
+	&machine_console, &machine_quarantine, &machine_release_verb,
 };
 
 #define NAME_OFFSET (sizeof("machine ") - 1)

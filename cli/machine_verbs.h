@@ -9,7 +9,12 @@
 
 #include "cli/command.h"
 
+extern const struct command machine_add;
+extern const struct command machine_check;
 extern const struct command machine_console;
 extern const struct command machine_power;
+extern const struct command machine_quarantine;
+extern const struct command machine_release_verb;
+extern const struct command machine_show;
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "db/lease.h"
 #include "db/row.h"
 
 /* After this many lost attempts a job is taken for the cause of the losses. */
@@ -281,7 +282,8 @@ bool job_reap(struct db *db, int64_t host, bool all_of_host, int *n, struct err 
 	AUTO_ROWS *rows = NULL;
 
 	*n = 0;
-	if (!db_query(db, sql, DBV(dbv_i64(host), dbv_bool(all_of_host)), DB_MANY, &rows, err))
+	if (!leases_reap(db, err) ||
+	    !db_query(db, sql, DBV(dbv_i64(host), dbv_bool(all_of_host)), DB_MANY, &rows, err))
 		return false;
 	for (size_t i = 0; i < rows_n(rows); i++) {
 		const char *why = all_of_host ? "the runner was restarted" : "the lease ran out";

@@ -134,6 +134,8 @@ const struct conf_key settings_keys[] = {
 	 false},
 	{"machine", true, "console-command", CONF_STRING, NULL,
 	 "console = exec: program and words; it is given a terminal.", false},
+	{"machine", true, "owner", CONF_STRING, NULL,
+	 "Mail address that is told when it is taken out of service; unset: nobody.", false},
 	{"machine", true, "ssh", CONF_STRING, NULL,
 	 "Destination as ssh takes it: USER@HOST or a Host of ssh_config; unset: the machine's "
 	 "name "

@@ -101,8 +101,9 @@ bool mail_build(const struct mail *mail, struct str *out, struct err *err)
 	if (mail->in_reply_to && header_message_id_ok(mail->in_reply_to))
 		str_addf(&text, "In-Reply-To: <%s>\r\nReferences: <%s>\r\n", mail->in_reply_to,
 			 mail->in_reply_to);
-	str_addf(&text, "User-Agent: mmperf/%s\r\nX-Mmperf-Regression: %lld\r\n", MMPERF_VERSION,
-		 (long long)mail->regression);
+	str_addf(&text, "User-Agent: mmperf/%s\r\n", MMPERF_VERSION);
+	if (mail->regression)
+		str_addf(&text, "X-Mmperf-Regression: %lld\r\n", (long long)mail->regression);
 	str_add(&text, "Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n"
 		       "Content-Type: text/plain; charset=utf-8\r\n");
 	add_body(&text, mail->body);

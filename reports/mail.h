@@ -17,7 +17,7 @@ struct mail {
 	const char *message_id;	 /* without <> */
 	const char *in_reply_to; /* of the patch, without <>; hostile, left out when malformed */
 	int64_t date_s;
-	int64_t regression;
+	int64_t regression; /* 0: it is about something else */
 };
 
 /* CRLF line ends; body as it is when it is ASCII in short lines, else quoted-printable. Fails only

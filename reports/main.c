@@ -8,6 +8,7 @@
 #include "base/opt.h"
 #include "base/repo.h"
 #include "reports/delivery.h"
+#include "reports/machine_mail.h"
 #include "reports/pages.h"
 
 enum {
@@ -87,7 +88,7 @@ static bool work_once(struct delivery *delivery, struct db *db, bool afresh, str
 {
 	struct err pages = {0};
 
-	if (!delivery_queue(delivery, db, err) ||
+	if (!delivery_queue(delivery, db, err) || !machine_mail_queue(delivery, db, err) ||
 	    !delivery_send(delivery, db, &stop_requested, err))
 		return false;
 	if (pages_update(db, delivery->pages_dir, delivery->page_base, afresh, &pages))

@@ -8,6 +8,7 @@
 
 #include "db/build.h"
 #include "db/machine.h"
+#include "db/machine_event.h"
 #include "runner/machine.h"
 #include "runner/toolchain.h"
 
@@ -118,7 +119,8 @@ static bool register_machine(const struct host *host, const struct settings *set
 	return machine_driver_find(driver_name, &driver, err) &&
 	       class_upsert(db, setting(settings, name, "class"), driver_name,
 			    driver->emulated(settings, name), &class_id, err) &&
-	       machine_upsert(db, name, class_id, host->id, &id, err);
+	       machine_upsert(db, name, class_id, host->id, &id, err) &&
+	       machine_owner_set(db, name, setting(settings, name, "owner"), err);
 }
 
 static bool register_host(struct host *host, const struct settings *settings, struct db *db,

@@ -8,8 +8,10 @@
 
 #include "base/fs.h"
 
-#define SCRIPT_S 60.0
-#define REBOOT_S 20.0
+#define SCRIPT_S     60.0
+#define REBOOT_S     20.0
+/* Kernel, initrd and agent: about 40 MB at most so far. */
+#define WANTED_BYTES ((int64_t)64 << 20)
 
 /* A dot makes the kernel take it for a parameter of a module that is not there. */
 #define TOKEN_WORD "mmperf.token="
@@ -239,6 +241,36 @@ bool target_look(struct ssh *ssh, const char *dir, double timeout_s, struct targ
 	return ssh_connect(ssh, timeout_s, err) && run(ssh, script.s, timeout_s, &out, err) &&
 	       (target_state_parse(out.s, state, err) ||
 		err_wrap(err, "machine %s", ssh->destination));
+}
+
+bool target_can_load(const struct target_state *s, const char *machine, const char *dir,
+		     struct err *err)
+{
+	if (s->loaded < 0)
+		return err_set(
+			err, ERR_FAILED,
+			"machine %s: its kernel %s has no kexec: boot one with CONFIG_KEXEC and "
+			"CONFIG_KEXEC_FILE",
+			machine, s->release);
+	if (s->refuses)
+		return err_set(
+			err, ERR_FAILED,
+			"machine %s: kernel.kexec_load_disabled is set there: remove it from "
+			"sysctl.d and reboot",
+			machine);
+	if (!strcmp(s->lockdown, "integrity") || !strcmp(s->lockdown, "confidentiality"))
+		return err_set(
+			err, ERR_FAILED,
+			"machine %s: its kernel is locked down (%s) and loads signed kernels "
+			"only: turn Secure Boot off, or lockdown= on its command line",
+			machine, s->lockdown);
+	if (s->free_bytes < WANTED_BYTES)
+		return err_set(
+			err, ERR_FAILED,
+			"machine %s: %s has %lld MiB free: no space left on device; make room, or "
+			"name another place with target-dir",
+			machine, dir, (long long)(s->free_bytes >> 20));
+	return true;
 }
 
 /* Command lines -------------------------------------------------------------------------------------- */

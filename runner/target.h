@@ -46,6 +46,10 @@ void target_build_id(const char *notes, char out[TARGET_ID_SIZE]);
 void target_command_line(const char *current, bool reuse, const char *words, const char *rsdp,
 			 int64_t token, struct str *out);
 
+/* False says what keeps this machine from loading a kernel, and what to do about it. */
+bool target_can_load(const struct target_state *state, const char *machine, const char *dir,
+		     struct err *err) _must_check;
+
 struct target_kernel {
 	const char *kernel;	    /* local path */
 	const char *initrd;	    /* local path, or NULL */

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "db/lease.h"
 
 #define REFRESH_S   (WORKER_LEASE_S / 4)
 #define RECONNECT_S 1.0
@@ -16,14 +17,18 @@
 
 static bool connect_now(struct worker *w, struct err *err)
 {
-	return settings_open_db(w->settings, "mmperf_runner", "mmperf-runner job", &w->db, err);
+	return settings_open_db(w->settings, w->role, "mmperf-runner job", &w->db, err);
 }
 
 static bool refresh(struct worker *w, struct err *err)
 {
 	double now = clock_mono_s();
 
-	if (!job_refresh(w->db, w->lease.token, WORKER_LEASE_S, (int)getpid(), err))
+	if (w->lease.attempt &&
+	    !job_refresh(w->db, w->lease.token, WORKER_LEASE_S, (int)getpid(), err))
+		return false;
+	if (!w->lease.attempt && w->lease.token &&
+	    !lease_refresh(w->db, w->lease.token, WORKER_LEASE_S, err))
 		return false;
 	w->refresh_at_s = clock_mono_s() + REFRESH_S;
 	w->held_until_s = now + WORKER_LEASE_S;
@@ -35,7 +40,7 @@ bool worker_open(struct worker *w, const struct settings *settings, int64_t atte
 {
 	AUTO_FREE char *artifacts = settings_path(settings, "artifacts");
 
-	*w = (struct worker){.settings = settings, .stop = stop};
+	*w = (struct worker){.settings = settings, .stop = stop, .role = "mmperf_runner"};
 	w->dir = xasprintf("%s/attempts/%lld", settings->state_dir, (long long)token);
 	if (!worker_connect(w, CONNECT_S, err) ||
 	    !job_lease_read(w->db, attempt, token, &w->lease, err) || !refresh(w, err))
@@ -44,8 +49,38 @@ bool worker_open(struct worker *w, const struct settings *settings, int64_t atte
 	       fs_mkdirs(w->dir, 0755, err);
 }
 
+bool worker_open_machine(struct worker *w, const struct settings *settings, const char *machine,
+			 const char *holder, const int *stop, struct err *err)
+{
+	char dir[] = "/tmp/mmperf-machine-XXXXXX";
+
+	*w = (struct worker){.settings = settings, .stop = stop, .role = "mmperf_cli"};
+	w->lease.machine_name = xstrdup(machine);
+	if (!worker_connect(w, 0, err))
+		return false;
+	if (!lease_take(w->db, machine, holder, WORKER_LEASE_S, &w->lease.token, err) &&
+	    err->kind != ERR_NOTFOUND)
+		return false;
+	if (!mkdtemp(dir))
+		return err_sys(err, "cannot make %s", dir);
+	w->dir = xstrdup(dir);
+	return refresh(w, err);
+}
+
+static void give_back(struct worker *w)
+{
+	struct err ignored;
+
+	if (w->db && w->lease.token && !lease_drop(w->db, w->lease.token, &ignored))
+		db_close(TAKE(w->db)); /* it runs out by itself */
+	if (w->dir && !fs_remove_tree(w->dir, &ignored))
+		rmdir(w->dir);
+}
+
 void worker_release(struct worker *w)
 {
+	if (!w->lease.attempt)
+		give_back(w);
 	db_close(w->db);
 	store_free(w->store);
 	job_lease_release(&w->lease);

@@ -19,10 +19,11 @@ struct worker {
 	const struct settings *settings;
 	struct db *db; /* NULL while the database does not answer */
 	struct store *store;
-	struct job_lease lease;
-	char *dir;	  /* of the attempt; removed when its result is stored */
-	const int *stop;  /* signal flag */
-	const char *cpus; /* CPU list for the work; NULL = any */
+	struct job_lease lease; /* attempt 0: of the machine alone */
+	char *dir;		/* of the attempt; removed when its result is stored */
+	const char *role;	/* of the database */
+	const int *stop;	/* signal flag */
+	const char *cpus;	/* CPU list for the work; NULL = any */
 	double refresh_at_s;
 	double held_until_s; /* the lease holds at least until then */
 	double reconnect_at_s;
@@ -30,6 +31,11 @@ struct worker {
 
 bool worker_open(struct worker *w, const struct settings *settings, int64_t attempt, int64_t token,
 		 const int *stop, struct err *err) _must_check;
+/* Without a job: leases the machine alone, for a person who is named in holder. A machine that the
+ * database does not know yet needs no lease. */
+bool worker_open_machine(struct worker *w, const struct settings *settings, const char *machine,
+			 const char *holder, const int *stop, struct err *err) _must_check;
+/* Gives back what worker_open_machine() leased. */
 void worker_release(struct worker *w);
 
 /*

@@ -15,12 +15,9 @@
 #include "runner/recover.h"
 
 /* Pushing and loading: 40 MB over a slow link, and a kernel that is checked and relocated. */
-#define LOAD_S	    300.0
+#define LOAD_S	300.0
 /* The first look; a machine that is up answers sooner. */
-#define FIRST_S	    15.0
-/* For the files that we push, beside what is pushed. */
-#define SPARE_BYTES ((int64_t)16 << 20)
-
+#define FIRST_S 15.0
 struct kexec {
 	struct ssh ssh;
 	struct power *power;
@@ -114,35 +111,6 @@ static bool find_machine(struct machine *m, struct err *err)
 	return go_home(m, k->before.boot_id, &k->before, err);
 }
 
-static bool can_load(const struct machine *m, const struct target_state *s, struct err *err)
-{
-	if (s->loaded < 0)
-		return err_set(
-			err, ERR_FAILED,
-			"machine %s: its kernel %s has no kexec: boot one with CONFIG_KEXEC and "
-			"CONFIG_KEXEC_FILE",
-			m->name, s->release);
-	if (s->refuses)
-		return err_set(
-			err, ERR_FAILED,
-			"machine %s: kernel.kexec_load_disabled is set there: remove it from "
-			"sysctl.d and reboot",
-			m->name);
-	if (!strcmp(s->lockdown, "integrity") || !strcmp(s->lockdown, "confidentiality"))
-		return err_set(
-			err, ERR_FAILED,
-			"machine %s: its kernel is locked down (%s) and loads signed kernels "
-			"only: turn Secure Boot off, or lockdown= on its command line",
-			m->name, s->lockdown);
-	if (s->free_bytes < SPARE_BYTES)
-		return err_set(
-			err, ERR_FAILED,
-			"machine %s: %s has %lld MiB free: no space left on device; make room, or "
-			"name another place with target-dir",
-			m->name, target_dir(m->worker, m->name), (long long)(s->free_bytes >> 20));
-	return true;
-}
-
 static void command_line(const struct machine *m, const struct target_state *before,
 			 struct str *out)
 {
@@ -186,7 +154,8 @@ static bool kexec_load(struct machine *m, struct err *err)
 	if (!set_out(m, err))
 		return false;
 	k = m->state;
-	if (!find_machine(m, err) || !can_load(m, &k->before, err))
+	if (!find_machine(m, err) ||
+	    !target_can_load(&k->before, m->name, target_dir(m->worker, m->name), err))
 		return false;
 	command_line(m, &k->before, &line);
 	if (!target_load(&k->ssh, target_dir(m->worker, m->name),
