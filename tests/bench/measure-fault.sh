@@ -7,10 +7,10 @@ fault_pairs=${MEASURE_FAULT_PAIRS:-60}
 gcc -std=gnu17 -D_GNU_SOURCE -O2 tests/bench/plain_fault.c -o "$work/plain_fault"
 
 fault_plain() {
-	"$work/plain_fault" 0.1 0.6 16 >>"$work/fault.plain"
+	"$work/plain_fault" 0.6 0.6 16 >>"$work/fault.plain"
 }
 fault_ours() {
-	"$build/bench/fault" --preset page_fault1 --threads 1 --size 16M --warmup 1 --seconds 0.1 --iterations 6 --json |
+	"$build/bench/fault" --preset page_fault1 --threads 1 --size 16M --warmup 1 --seconds 0.6 --iterations 1 --json |
 		sed -n 's/$/ /; H; $ { x; s/\n//g; p; }' >>"$work/fault.ours"
 }
 
