@@ -14,6 +14,7 @@
 #include "bench/agent_init.h"
 #include "bench/agent_kexec.h"
 #include "bench/agent_knobs.h"
+#include "bench/agent_preflight.h"
 #include "bench/agent_run.h"
 
 #define INIT_JOB	"/job.json"
@@ -72,15 +73,21 @@ static void prepare(struct agent *agent)
 
 static void tell_machine(struct agent *agent)
 {
-	json_t *read_back, *refused, *line, *facts;
+	struct knobs_told told;
+	json_t *line, *facts;
+	struct err err;
 
-	agent_knobs_apply(&agent->knobs, &read_back, &refused);
+	/* What spinlocks are like is told by the kernel's symbols; without them it is not known. */
+	(void)!kallsyms_load(&agent->syms, &err);
+	agent_knobs_apply(&agent->knobs, &told);
 	line = agent_line("environment");
-	js_set_new(line, "facts", env_environment(read_back, memcg_available()));
+	js_set_new(line, "facts", env_environment(told.core, memcg_available(), agent->syms));
 	agent_say(agent, line);
 	line = agent_line("state");
 	facts = env_state();
-	js_set_new(facts, "refused", refused);
+	js_set_new(facts, "knobs", told.others);
+	js_set_new(facts, "refused", told.refused);
+	js_set_new(facts, "uncontrolled", preflight_list(agent->syms));
 	js_set_new(line, "facts", facts);
 	agent_say(agent, line);
 }
@@ -187,8 +194,12 @@ int agent_main(int argc, char **argv)
 {
 	struct agent agent = {.out_fd = STDOUT_FILENO, .knobs = KNOBS_INIT};
 	const char *path = NULL;
+	bool preflight = false;
 	const struct opt opts[] = {
-		{0, "job", OPT_STRING, &path, "FILE", "the job to do (docs/protocol.md)"}, {0}};
+		{0, "job", OPT_STRING, &path, "FILE", "the job to do (docs/protocol.md)"},
+		{0, "preflight", OPT_FLAG, &preflight, NULL,
+		 "say what cannot be controlled on this machine; changes nothing"},
+		{0}};
 	AUTO_STRS operands = STRS_INIT;
 	bool help = false;
 	struct err err;
@@ -199,8 +210,11 @@ int agent_main(int argc, char **argv)
 		return init_main();
 	if (!opt_parse(opts, argc, argv, &operands, &help, &err))
 		return report_failure(&agent, &err);
+	if (preflight && !help)
+		return preflight_main();
 	if (help || !path || operands.n) {
 		printf("usage: mmperf-agent --job FILE\n"
+		       "       mmperf-agent --preflight\n"
 		       "       mmperf-agent {compaction|fault|khugepaged|lockwatch} ...\n");
 		opt_help(opts, stdout);
 		return help ? 0 : 2;

@@ -3,6 +3,8 @@
 #include "bench/agent_env.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -10,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
-#include "bench/thp.h"
+#include "bench/spinlock.h"
 
 #define FILE_MAX ((size_t)1 << 20)
 #define ROUND_MB 64
@@ -148,7 +150,7 @@ static long long memory_mb(void)
 	return (long long)(((bytes >> 20) + ROUND_MB / 2) / ROUND_MB * ROUND_MB);
 }
 
-static bool in_guest(void)
+bool env_in_guest(void)
 {
 	AUTO_FREE char *info = text_of("/proc/cpuinfo");
 	const char *flags = strstr(info, "\nflags");
@@ -172,25 +174,148 @@ static char *mitigations(void)
 	return xstrdup("default");
 }
 
-json_t *env_environment(json_t *knobs, bool memcg)
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+char *env_options(const char *cmdline)
+{
+	/* Where the system comes from, where it talks, what it does when it dies: no matter of speed. */
+	static const char *const without[] = {
+		"BOOT_IMAGE=", "acpi_rsdp=", "console=", "earlyprintk", "init=",    "initrd=",
+		"ip=",	       "loglevel=",  "mmperf.",	 "netconsole=", "oops=",    "panic=",
+		"quiet",       "rdinit=",    "reboot=",	 "ro",		"root=",    "rootflags=",
+		"rootfstype=", "rootwait",   "rw",	 "splash",	"systemd.", "watchdog"};
+	AUTO_STRS words = STRS_INIT, kept = STRS_INIT;
+
+	strs_split(&words, cmdline, " \n");
+	for (size_t i = 0; i < words.n && strcmp(words.v[i], "--") != 0; i++) {
+		bool keep = true;
+
+		for (size_t k = 0; k < ARRAY_SIZE(without) && keep; k++) {
+			size_t n = strlen(without[k]);
+
+			keep = strchr("=.", without[k][n - 1])
+				       ? !str_starts(words.v[i], without[k])
+				       : strcmp(words.v[i], without[k]) != 0;
+		}
+		if (keep)
+			strs_push(&kept, words.v[i]);
+	}
+	if (kept.n)
+		qsort(kept.v, kept.n, sizeof(*kept.v), by_text);
+	return strs_join(&kept, " ");
+}
+
+/* Distances of each node: what firmware's choices (interleaving, sub-NUMA clusters)
+ * come to. */
+static json_t *nodes(void)
+{
+	json_t *list = json_array();
+
+	for (long node = 0; node < count_nodes(); node++) {
+		AUTO_FREE char *path = xasprintf("/sys/devices/system/node/node%ld/distance", node);
+		AUTO_FREE char *distance = text_of(path);
+
+		json_array_append_new(list, json_string(distance));
+	}
+	return list;
+}
+
+static long count_sockets(void)
+{
+	AUTO_FREE char *info = text_of("/proc/cpuinfo");
+	long most = 0;
+
+	for (const char *p = info; (p = strstr(p, "physical id"));) {
+		const char *colon = strchr(p, ':');
+		long id = colon ? strtol(colon + 1, NULL, 10) : 0;
+
+		most = id > most ? id : most;
+		p += strlen("physical id");
+	}
+	return most + 1;
+}
+
+/* Intel's prefetcher switches, MSR 0x1a4; "-" where it cannot be read. */
+static char *prefetchers(void)
+{
+	AUTO_CLOSE int fd = open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC);
+	uint64_t value;
+
+	if (fd < 0 || pread(fd, &value, sizeof(value), 0x1a4) != sizeof(value))
+		return xstrdup("-");
+	return xasprintf("0x%llx", (unsigned long long)value);
+}
+
+static const char *spinlock_word(const struct kallsyms *syms)
+{
+	static const char *const kinds[] = {[SPINLOCK_NATIVE] = "native",
+					    [SPINLOCK_PV] = "paravirtual",
+					    [SPINLOCK_TEST_AND_SET] = "test-and-set"};
+	struct spinlock_facts facts;
+
+	if (!syms)
+		return "unknown";
+	spinlock_facts_read(&facts, syms);
+	return kinds[spinlock_kind_of(&facts)];
+}
+
+json_t *env_environment(json_t *knobs, bool memcg, const struct kallsyms *syms)
 {
 	AUTO_FREE char *model = cpu_model();
 	AUTO_FREE char *clocksource = env_clocksource();
 	AUTO_FREE char *option = mitigations();
+	AUTO_FREE char *cmdline = text_of("/proc/cmdline");
+	AUTO_FREE char *options = env_options(cmdline);
+	AUTO_FREE char *microcode = text_of("/sys/devices/system/cpu/cpu0/microcode/version");
+	AUTO_FREE char *smt = text_of("/sys/devices/system/cpu/smt/active");
+	AUTO_FREE char *prefetch = prefetchers();
 	json_t *facts = json_object();
 	struct utsname name;
 
 	js_set_str(facts, "arch", uname(&name) ? "-" : name.machine);
 	js_set_str(facts, "cpu", model);
 	js_set_i64(facts, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
+	js_set_i64(facts, "sockets", count_sockets());
+	js_set_str(facts, "smt", smt);
+	js_set_str(facts, "microcode", microcode);
+	js_set_str(facts, "prefetch_msr", prefetch);
 	js_set_i64(facts, "nodes", count_nodes());
+	js_set_new(facts, "node_distances", nodes());
 	js_set_i64(facts, "memory_mb", memory_mb());
 	js_set_str(facts, "clocksource", clocksource);
-	js_set_bool(facts, "hypervisor", in_guest());
+	js_set_bool(facts, "hypervisor", env_in_guest());
+	js_set_str(facts, "spinlocks", spinlock_word(syms));
 	js_set_str(facts, "mitigations", option);
+	js_set_str(facts, "options", options);
 	js_set_bool(facts, "memcg", memcg);
 	js_set_new(facts, "knobs", knobs);
 	return facts;
+}
+
+/* How often CPUs throttled since they were started; "-" where nothing counts that. */
+static json_t *thermal_events(void)
+{
+	glob_t found;
+	long long sum = 0;
+	bool any = false;
+
+	if (glob("/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count", 0, NULL,
+		 &found))
+		return json_string("-");
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		AUTO_FREE char *text = text_of(found.gl_pathv[i]);
+		long long n;
+
+		if (str_to_i64(text, &n)) {
+			sum += n;
+			any = true;
+		}
+	}
+	globfree(&found);
+	return any ? json_integer(sum) : json_string("-");
 }
 
 static json_t *vulnerabilities(void)
@@ -219,15 +344,8 @@ json_t *env_state(void)
 	static const struct {
 		const char *key, *path;
 	} files[] = {
-		{"buddyinfo", "/proc/buddyinfo"},
-		{"cmdline", "/proc/cmdline"},
-		{"extfrag_threshold", "/proc/sys/vm/extfrag_threshold"},
-		{"loadavg", "/proc/loadavg"},
-		{"lru_gen", "/sys/kernel/mm/lru_gen/enabled"},
-		{"microcode", "/sys/devices/system/cpu/cpu0/microcode/version"},
-		{"min_free_kbytes", "/proc/sys/vm/min_free_kbytes"},
-		{"shrink_underused", THP_DIR "/shrink_underused"},
-		{"uptime", "/proc/uptime"},
+		{"buddyinfo", "/proc/buddyinfo"}, {"cmdline", "/proc/cmdline"},
+		{"loadavg", "/proc/loadavg"},	  {"uptime", "/proc/uptime"},
 		{"version", "/proc/version"},
 	};
 	json_t *facts = json_object();
@@ -237,6 +355,8 @@ json_t *env_state(void)
 
 		js_set_str(facts, files[i].key, text);
 	}
+	js_set_str(facts, "agent", MMPERF_VERSION);
+	js_set_new(facts, "thermal_events", thermal_events());
 	js_set_new(facts, "vulnerabilities", vulnerabilities());
 	return facts;
 }

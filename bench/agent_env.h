@@ -16,10 +16,15 @@ char *env_clocksource(void);
  * in the middle would void the boot. */
 void env_settle_clock(double timeout_s);
 
-/* New references: the `hello` line, and the facts of `environment` and `state`. knobs is what
- * agent_knobs_apply() read back, memcg whether runs get a memory cgroup of their own. */
+/* CPUID says that we are a guest. */
+bool env_in_guest(void);
+/* The words of a kernel command line that may change speed, sorted; the caller frees it. */
+char *env_options(const char *cmdline);
+
+/* New references: the `hello` line, and the facts of `environment` and `state`. knobs are
+ * knobs_told.core, memcg: whether runs get a memory cgroup of their own; syms may be NULL. */
 json_t *env_hello(const struct agent *agent);
-json_t *env_environment(json_t *knobs, bool memcg);
+json_t *env_environment(json_t *knobs, bool memcg, const struct kallsyms *syms);
 json_t *env_state(void);
 
 #endif

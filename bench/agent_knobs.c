@@ -4,6 +4,7 @@
 
 #include <glob.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "bench/thp.h"
@@ -18,41 +19,80 @@ struct wanted {
 	/* Present in all kernels of our range with our recipe, so that it can be part of the
 	 * environment: a knob that comes or goes with a commit must not split a series. */
 	bool core;
+	const char *group; /* of many alike: told as one, with their number */
 };
 
 static const struct wanted table[] = {
-	{KERNEL "randomize_va_space", "0", true},
-	{KERNEL "numa_balancing", "0", false},
-	{KERNEL "nmi_watchdog", "0", false},
-	{KERNEL "soft_watchdog", "0", false},
-	{KERNEL "sched_schedstats", "0", false},
-	{VM "compaction_proactiveness", "0", true},
-	{VM "watermark_boost_factor", "0", true},
-	{VM "overcommit_memory", "1", true},
-	{VM "laptop_mode", "0", false},
-	{THP_DIR "/enabled", "madvise", true},
-	{THP_DIR "/defrag", "madvise", true},
-	{KHUGEPAGED "defrag", "1", false},
+	{KERNEL "randomize_va_space", "0", true, NULL},
+	{KERNEL "numa_balancing", "0", false, NULL},
+	{KERNEL "nmi_watchdog", "0", false, NULL},
+	{KERNEL "soft_watchdog", "0", false, NULL},
+	{KERNEL "watchdog", "0", false, NULL},
+	{KERNEL "sched_schedstats", "0", false, NULL},
+	{VM "compaction_proactiveness", "0", true, NULL},
+	{VM "watermark_boost_factor", "0", true, NULL},
+	{VM "overcommit_memory", "1", true, NULL},
+	{VM "laptop_mode", "0", false, NULL},
+	{VM "zone_reclaim_mode", "0", false, NULL},
+	{THP_DIR "/enabled", "madvise", true, NULL},
+	{THP_DIR "/defrag", "madvise", true, NULL},
+	{THP_DIR "/shmem_enabled", "never", false, NULL},
+	{KHUGEPAGED "defrag", "1", false, NULL},
 	/* A benchmark that wants khugepaged wakes it itself. */
-	{KHUGEPAGED "scan_sleep_millisecs", "3600000", false},
-	{"/sys/kernel/mm/ksm/run", "0", false},
-	{"/sys/module/zswap/parameters/enabled", "N", false},
-	{"/sys/devices/system/cpu/intel_pstate/no_turbo", "1", false},
-	{"/sys/devices/system/cpu/cpufreq/boost", "0", false},
-	{"/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "performance", false},
+	{KHUGEPAGED "scan_sleep_millisecs", "3600000", false, NULL},
+	{"/sys/kernel/mm/ksm/run", "0", false, NULL},
+	{"/sys/kernel/mm/numa/demotion_enabled", "false", false, NULL},
+	{"/sys/module/zswap/parameters/enabled", "N", false, NULL},
+	{"/sys/devices/system/cpu/intel_pstate/no_turbo", "1", false, NULL},
+	{"/sys/devices/system/cpu/cpufreq/boost", "0", false, NULL},
+	{"/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "performance", false, "governor"},
+	/* One CPU takes what can be moved: where an interrupt lands must not be chance. */
+	{"/proc/irq/*/smp_affinity_list", "0", false, "interrupts"},
 };
 
-static void apply_one(struct knobs *knobs, const struct wanted *wanted, const char *path,
-		      json_t *read_back, json_t *refused)
+/* Only looked at: the kernel's own choice is part of what is measured, or cannot be changed back. */
+static const char *const looked_at[] = {
+	"/proc/sys/vm/extfrag_threshold", "/proc/sys/vm/min_free_kbytes",
+	"/proc/sys/vm/swappiness",	  "/sys/devices/system/cpu/smt/active",
+	"/sys/kernel/mm/lru_gen/enabled", KHUGEPAGED "max_ptes_none",
+	KHUGEPAGED "pages_to_scan",	  THP_DIR "/shrink_underused",
+	THP_DIR "/use_zero_page",
+};
+
+static void apply_one(struct knobs *knobs, const struct wanted *wanted, struct knobs_told *told)
 {
 	AUTO_FREE char *value = NULL;
 	struct err err;
 
-	if (!knob_set(knobs, path, wanted->value, &err))
-		js_set_str(refused, path, err.kind == ERR_NOTFOUND ? "absent" : err.msg);
-	if (!wanted->core)
+	if (!knob_set(knobs, wanted->path, wanted->value, &err))
+		js_set_str(told->refused, wanted->path,
+			   err.kind == ERR_NOTFOUND ? "absent" : err.msg);
+	if (!knob_read(wanted->path, &value, &err))
+		value = xstrdup("absent");
+	js_set_str(wanted->core ? told->core : told->others, wanted->path, value);
+}
+
+static void apply_group(struct knobs *knobs, const struct wanted *wanted, struct knobs_told *told)
+{
+	size_t set = 0;
+	glob_t found;
+	struct err err;
+
+	if (glob(wanted->path, 0, NULL, &found)) {
+		js_set_str(told->refused, wanted->group, "absent");
 		return;
-	js_set_str(read_back, path, knob_read(path, &value, &err) ? value : "absent");
+	}
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		set += knob_set(knobs, found.gl_pathv[i], wanted->value, &err);
+	if (set < found.gl_pathc) {
+		AUTO_FREE char *text = xasprintf("%zu of %zu refuse \"%s\"", found.gl_pathc - set,
+						 found.gl_pathc, wanted->value);
+
+		js_set_str(told->refused, wanted->group, text);
+	}
+	if (set)
+		js_set_str(told->others, wanted->group, wanted->value);
+	globfree(&found);
 }
 
 static void tell_swap(json_t *refused)
@@ -72,24 +112,33 @@ static void tell_swap(json_t *refused)
 	}
 }
 
-void agent_knobs_apply(struct knobs *knobs, json_t **read_back, json_t **refused)
+void agent_knobs_apply(struct knobs *knobs, struct knobs_told *told)
 {
-	*read_back = json_object();
-	*refused = json_object();
+	*told = (struct knobs_told){json_object(), json_object(), json_object()};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		glob_t found;
-
-		if (!strpbrk(table[i].path, "*?[")) {
-			apply_one(knobs, &table[i], table[i].path, *read_back, *refused);
-			continue;
-		}
-		if (glob(table[i].path, 0, NULL, &found)) {
-			js_set_str(*refused, table[i].path, "absent");
-			continue;
-		}
-		for (size_t k = 0; k < found.gl_pathc; k++)
-			apply_one(knobs, &table[i], found.gl_pathv[k], *read_back, *refused);
-		globfree(&found);
+		if (table[i].group)
+			apply_group(knobs, &table[i], told);
+		else
+			apply_one(knobs, &table[i], told);
 	}
-	tell_swap(*refused);
+	for (size_t i = 0; i < ARRAY_SIZE(looked_at); i++) {
+		AUTO_FREE char *value = NULL;
+		struct err err;
+
+		if (knob_read(looked_at[i], &value, &err))
+			js_set_str(told->others, looked_at[i], value);
+	}
+	tell_swap(told->refused);
+}
+
+void agent_knobs_settle(void)
+{
+	static const struct {
+		const char *path, *value;
+	} actions[] = {{VM "drop_caches", "3"}, {VM "compact_memory", "1"}};
+	struct err err;
+
+	sync();
+	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
+		(void)!fs_poke(actions[i].path, actions[i].value, &err);
 }

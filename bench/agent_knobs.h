@@ -7,10 +7,16 @@
 #include "base/js.h"
 #include "bench/knobs.h"
 
-/*
- * Sets all. New references: *read_back {path: value} of the knobs that every kernel of our range
- * has ("absent" when it is not there), *refused {path: reason} of all that could not be set.
- */
-void agent_knobs_apply(struct knobs *knobs, json_t **read_back, json_t **refused);
+/* What they say afterwards, {path or group: value}. */
+struct knobs_told {
+	json_t *core;	 /* those that every kernel of our range has ("absent" when it does not) */
+	json_t *others;	 /* the rest, and what is only looked at */
+	json_t *refused; /* what could not be set, and why */
+};
+
+/* Sets all. New references in told. */
+void agent_knobs_apply(struct knobs *knobs, struct knobs_told *told);
+/* Before each run: no page cache, memory compacted, so that each begins alike. */
+void agent_knobs_settle(void);
 
 #endif

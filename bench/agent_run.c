@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/agent_child.h"
+#include "bench/agent_knobs.h"
 #include "bench/agent_locks.h"
 #include "bench/bench_run.h"
 #include "bench/benchmarks.h"
@@ -121,8 +122,11 @@ static bool measure(struct run *run, const struct bench *bench, const json_t *pa
 				    .line = take_line,
 				    .phase = take_phase,
 				    .arg = run};
-	bool ok = (!run->instrumented || open_watch(run, err)) && counters_read(&before, err) &&
-		  bench_child_run(&child, err) && counters_read(&after, err);
+	bool ok;
+
+	agent_knobs_settle();
+	ok = (!run->instrumented || open_watch(run, err)) && counters_read(&before, err) &&
+	     bench_child_run(&child, err) && counters_read(&after, err);
 
 	run->done = child.done;
 	restore_knobs(run);

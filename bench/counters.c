@@ -59,7 +59,7 @@ void counters_release(struct counters *counters)
 	*counters = (struct counters)COUNTERS_INIT;
 }
 
-static void add(struct counters *counters, char *name, int64_t value)
+void counters_add(struct counters *counters, char *name, int64_t value)
 {
 	struct counter *counter = array_push(counters->v, counters->n, counters->cap);
 
@@ -81,7 +81,7 @@ bool counters_parse(struct counters *counters, const char *text, struct err *err
 			return err_set(err, ERR_FAILED, "\"%s\" is not a counter and its value",
 				       line);
 		if (!str_starts(line, "nr_"))
-			add(counters, xstrndup(line, (size_t)(space - line)), value);
+			counters_add(counters, xstrndup(line, (size_t)(space - line)), value);
 	}
 	return true;
 }
@@ -102,7 +102,7 @@ static void add_dir(struct counters *counters, const char *path, const char *pre
 		if (entry->d_name[0] == '.' || !wanted(entry->d_name) ||
 		    !knob_read(file, &text, &err) || !str_to_i64(text, &value))
 			continue;
-		add(counters, xasprintf("%s.%s", prefix, entry->d_name), value);
+		counters_add(counters, xasprintf("%s.%s", prefix, entry->d_name), value);
 	}
 	if (dir)
 		closedir(dir);
@@ -161,6 +161,7 @@ bool counters_read(struct counters *counters, struct err *err)
 	add_mthp(counters);
 	add_dir(counters, THP_DIR "/khugepaged", "khugepaged", is_khugepaged_event);
 	counters_read_locks(counters);
+	counters_read_proc(counters);
 	return true;
 }
 

@@ -4,7 +4,8 @@
 
 /*
  * The kernel's event counters: /proc/vmstat, per-size THP statistics ("mthp.16k.NAME"),
- * khugepaged ("khugepaged.NAME"), lock slow paths ("lockevent.NAME"). Names differ between kernels: what is there is listed.
+ * khugepaged ("khugepaged.NAME"), lock slow paths ("lockevent.NAME"), pressure
+ * ("psi.memory.some_us"), the kernel's threads ("task.khugepaged.run_ns"). Names differ between kernels: what is there is listed.
  */
 
 #include "base/str.h"
@@ -27,12 +28,22 @@ struct counters {
 	}
 #define AUTO_COUNTERS CLEANUP(counters_release) struct counters
 
+/* Takes ownership of name. */
+void counters_add(struct counters *counters, char *name, int64_t value);
 void counters_release(struct counters *counters);
 /* Folds per-CPU parts together first (vm.stat_refresh), then reads all. */
 bool counters_read(struct counters *counters, struct err *err) _must_check;
 /* "lockevent.NAME": slow paths of all locks, one by one of debugfs; nothing without
  * CONFIG_LOCK_EVENT_COUNTS. */
 void counters_read_locks(struct counters *counters);
+/* Pressure stall times, and CPU time, waiting time and time slices of khugepaged, kcompactd, kswapd
+ * and ksmd. What this kernel does not have is left out. */
+void counters_read_proc(struct counters *counters);
+/* The texts of /proc/pressure/RESOURCE and /proc/PID/schedstat; false when they are none. */
+bool counters_parse_pressure(struct counters *counters, const char *resource,
+			     const char *text) _must_check;
+bool counters_parse_schedstat(struct counters *counters, const char *name,
+			      const char *text) _must_check;
 /* "name value" lines, the form of /proc/vmstat; gauges (nr_*) are left out. */
 bool counters_parse(struct counters *counters, const char *text, struct err *err) _must_check;
 /* NULL when the kernel has no such counter. */

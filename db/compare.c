@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/environment.h"
 #include "db/row.h"
 
 static void series_release(struct compared_series *series)
@@ -27,6 +28,7 @@ void compare_data_release(struct compare_data *data)
 	free(data->before_subject);
 	free(data->after_oid);
 	free(data->after_subject);
+	json_decref(data->differences);
 	for (size_t i = 0; i < data->n; i++)
 		series_release(&data->v[i]);
 	free(data->v);
@@ -113,6 +115,43 @@ static bool read_series(struct db *db, const struct compare_key *key, struct com
 	return true;
 }
 
+static bool read_environments(struct db *db, const struct compare_key *key,
+			      struct compare_data *out, struct err *err)
+{
+	static const char sql[] =
+		"with newest as (select distinct on (b.image, s.class) b.image, s.class,"
+		"  s.environment from boots b join setups s on s.id = b.setup"
+		"  join attempts a on a.id = b.attempt join jobs j on j.id = a.job"
+		"  where b.outcome = 'ok' and b.image in ($1, $2)"
+		"  and ($3::bigint is null or s.class = $3)"
+		"  and ($4::bigint is null or j.request = $4)"
+		"  order by b.image, s.class, b.id desc)"
+		" select x.facts::text as before, y.facts::text as after"
+		" from newest p join newest q on q.class = p.class"
+		" join environments x on x.id = p.environment join environments y on y.id = "
+		"q.environment"
+		" where p.image = $1 and q.image = $2 and p.environment <> q.environment limit 1";
+	AUTO_JSON *before = NULL, *after = NULL;
+	AUTO_ROWS *rows = NULL;
+	const char *text;
+
+	if (!db_query(db, sql,
+		      DBV(dbv_i64(key->before_image), dbv_i64(key->after_image),
+			  dbv_id(key->class_id), dbv_id(key->request)),
+		      DB_MAYBE, &rows, err))
+		return err_wrap(err, "environments");
+	if (!rows_n(rows))
+		return true;
+	text = row_text(rows, 0, "before");
+	if (!js_parse(text, strlen(text), &before, err))
+		return err_wrap(err, "environment");
+	text = row_text(rows, 0, "after");
+	if (!js_parse(text, strlen(text), &after, err))
+		return err_wrap(err, "environment");
+	out->differences = environment_differences(before, after);
+	return true;
+}
+
 static bool have_locks(const struct compare_data *data, const struct compared_series *series)
 {
 	for (size_t i = 0; i < data->n_locks; i++)
@@ -152,7 +191,7 @@ bool compare_data_read(struct db *db, const struct compare_key *key, struct comp
 	CLEANUP(compare_data_release) struct compare_data data = {0};
 
 	if (!read_names(db, key, &data, err) || !read_series(db, key, &data, err) ||
-	    !read_locks(db, key, &data, err))
+	    !read_locks(db, key, &data, err) || !read_environments(db, key, &data, err))
 		return false;
 	*out = data;
 	data = (struct compare_data){0};

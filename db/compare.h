@@ -4,6 +4,7 @@
 
 /* The boots of two images, series by series. */
 
+#include "base/js.h"
 #include "db/conn.h"
 #include "db/locks.h"
 
@@ -37,6 +38,8 @@ struct compare_data {
 	char *before_oid, *before_subject;
 	char *after_oid, *after_subject;
 	bool same_image;
+	json_t *differences; /* as environment_differences(), when the newest setups of the sides are
+			      * not the same one; else NULL */
 	struct compared_series *v; /* clean passes first */
 	size_t n;
 	size_t cap;

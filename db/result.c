@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/environment.h"
 #include "db/job.h"
 #include "db/result_copy.h"
 #include "db/result_series.h"
@@ -156,7 +157,7 @@ static bool find_boot(struct storing *s, int64_t token, struct err *err)
 
 /* The row's id; inserted when new. A conflict with another runner is met by looking again. */
 static bool find_or_insert(struct db *db, const char *find, const char *insert,
-			   const struct dbv *values, int64_t *id, struct err *err)
+			   const struct dbv *values, int64_t *id, bool *made, struct err *err)
 {
 	for (int round = 0; round < 3; round++) {
 		AUTO_ROWS *rows = NULL;
@@ -169,6 +170,7 @@ static bool find_or_insert(struct db *db, const char *find, const char *insert,
 		}
 		if (!db_exec(db, insert, values, err))
 			return false;
+		*made = db_changed(db) > 0;
 	}
 	return err_set(err, ERR_FAILED, "a row that was just inserted cannot be found");
 }
@@ -188,20 +190,22 @@ static bool find_setup(struct storing *s, const struct result *result, struct er
 		"insert into setups (class, method, recipe, toolchain, environment)"
 		" values ($1::bigint, $2, $3::bigint, $4::bigint, $5::bigint)"
 		" on conflict do nothing";
+	bool made = false;
 	int64_t env;
 
 	if (!result->environment)
 		return true;
 	if (!find_or_insert(s->db, find_env, add_env,
 			    DBV(dbv_text(result->environment_hash), dbv_text(result->environment)),
-			    &env, err))
+			    &env, &made, err))
 		return err_wrap(err, "environment");
+	made = false;
 	if (!find_or_insert(s->db, find_sql, add_sql,
 			    DBV(dbv_i64(s->class_id), dbv_text(s->method), dbv_id(s->recipe),
 				dbv_id(s->toolchain), dbv_i64(env)),
-			    &s->setup, err))
+			    &s->setup, &made, err))
 		return err_wrap(err, "setup");
-	return true;
+	return !made || setup_note_change(s->db, s->setup, err);
 }
 
 static bool end_boot(struct storing *s, const struct boot_end *end, const struct result *result,

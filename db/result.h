@@ -41,6 +41,7 @@ struct result_lock {
 	int64_t max_ns;
 	int64_t *hist;
 	size_t n;
+	int64_t hold_count, hold_ns, hold_max_ns; /* -1: this kernel does not tell */
 };
 
 struct result_lock_health {
@@ -48,6 +49,7 @@ struct result_lock_health {
 	bool measurable;
 	char *reason;
 	int64_t begins, ends, lost, stack_failures, map_full, recursion_misses;
+	int64_t wait_ns, unmatched_ns; /* -1: the agent did not tell */
 };
 
 #define RESULT_LIST(type)       \

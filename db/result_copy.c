@@ -101,12 +101,22 @@ bool copy_end(struct copy *copy, struct err *err)
 	return send_rows(copy, err) && db_copy_end(copy->db, err);
 }
 
+/* Negative: not known. */
+static void copy_count(struct copy *copy, int64_t value)
+{
+	if (value < 0)
+		copy_text(copy, NULL);
+	else
+		copy_i64(copy, value);
+}
+
 static bool copy_locks(struct db *db, const struct result *result, const int64_t *runs,
 		       struct err *err)
 {
 	CLEANUP(copy_release)
 	struct copy copy = copy_into(
-		db, "copy lock_waits (run, class, site, count, wait_ns, max_ns, hist) from stdin");
+		db, "copy lock_waits (run, class, site, count, wait_ns, max_ns, hist, hold_count,"
+		    " hold_ns, hold_max_ns) from stdin");
 
 	for (size_t i = 0; i < result->runs.n; i++) {
 		for (size_t k = 0; k < result->runs.v[i].locks.n; k++) {
@@ -119,6 +129,9 @@ static bool copy_locks(struct db *db, const struct result *result, const int64_t
 			copy_i64(&copy, l->wait_ns);
 			copy_i64(&copy, l->max_ns);
 			copy_i64s(&copy, l->hist, l->n);
+			copy_count(&copy, l->hold_count);
+			copy_count(&copy, l->hold_ns);
+			copy_count(&copy, l->hold_max_ns);
 			if (!copy_row(&copy, err))
 				return false;
 		}
@@ -132,7 +145,7 @@ static bool copy_health(struct db *db, const struct result *result, const int64_
 	CLEANUP(copy_release)
 	struct copy copy = copy_into(
 		db, "copy lock_health (run, measurable, reason, begins, ends, lost, stack_failures,"
-		    " map_full, recursion_misses) from stdin");
+		    " map_full, recursion_misses, wait_ns, unmatched_ns) from stdin");
 
 	for (size_t i = 0; i < result->runs.n; i++) {
 		const struct result_lock_health *h = &result->runs.v[i].health;
@@ -148,6 +161,8 @@ static bool copy_health(struct db *db, const struct result *result, const int64_
 		copy_i64(&copy, h->stack_failures);
 		copy_i64(&copy, h->map_full);
 		copy_i64(&copy, h->recursion_misses);
+		copy_count(&copy, h->wait_ns);
+		copy_count(&copy, h->unmatched_ns);
 		if (!copy_row(&copy, err))
 			return false;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/environment.h"
 #include "reports/escape.h"
 #include "reports/lock_table.h"
 #include "reports/number.h"
@@ -17,6 +18,8 @@ void compare_table_release(struct compare_table *table)
 	for (size_t i = 0; i < table->n_rows; i++)
 		free(table->rows[i].problem);
 	free(table->rows);
+	counter_table_release(&table->counter_rows);
+	compared_counters_release(&table->counters);
 	compare_data_release(&table->data);
 	*table = (struct compare_table){0};
 }
@@ -61,13 +64,15 @@ void compare_table_compute(struct compare_table *table)
 		compute_row(&table->data.v[i],
 			    array_push(table->rows, table->n_rows, table->cap_rows));
 	correct_for_many(table);
+	counter_table_compute(&table->counters, &table->counter_rows);
 }
 
 bool compare_table_read(struct db *db, const struct compare_key *key, struct compare_table *out,
 			struct err *err)
 {
 	*out = (struct compare_table){0};
-	if (!compare_data_read(db, key, &out->data, err))
+	if (!compare_data_read(db, key, &out->data, err) ||
+	    !compared_counters_read(db, key, &out->counters, err))
 		return false;
 	compare_table_compute(out);
 	return true;
@@ -165,6 +170,18 @@ static void print_head(const struct compare_data *data, struct str *out)
 	str_addf(out, "\nnew   %.12s  ", data->after_oid);
 	escape_text(out, data->after_subject);
 	str_addc(out, '\n');
+	if (json_array_size(data->differences)) {
+		AUTO_STR text = str_new(), clean = str_new();
+
+		str_add(&text,
+			"The two sides were measured in different environments, and no series "
+			"has both: ");
+		environment_differences_text(data->differences, 5, &text);
+		escape_text(&clean, text.s);
+		str_addc(out, '\n');
+		table_wrap(out, clean.s, 78, "");
+		str_addc(out, '\n');
+	}
 	if (data->same_image)
 		str_add(out, "\nBoth build to the same code: there is nothing to compare.\n");
 }
@@ -190,6 +207,7 @@ void compare_table_print(const struct compare_table *table, struct str *out)
 		str_add(out, ": ");
 		lock_table_print(out, &table->data.locks[i].changes, "base", "new");
 	}
+	counter_table_print(out, &table->counter_rows, "base", "new");
 	if (table->n_rows)
 		str_add(out, "\nGeometric means of n boots. * significant: p < 0.05 after Holm's "
 			     "correction for the\nnumber of rows; Welch's t on logarithms, from 8 "
@@ -249,5 +267,8 @@ json_t *compare_table_json(const struct compare_table *table)
 		json_array_append_new(locks, one);
 	}
 	js_set_new(obj, "locks", locks);
+	js_set_new(obj, "counters", counter_table_json(&table->counter_rows));
+	if (data->differences)
+		js_set_new(obj, "environments", json_deep_copy(data->differences));
 	return obj;
 }

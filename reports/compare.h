@@ -7,6 +7,7 @@
 #include "base/js.h"
 #include "db/compare.h"
 #include "db/settings.h"
+#include "reports/counter_table.h"
 #include "stats/compare.h"
 
 struct compare_row {
@@ -19,6 +20,8 @@ struct compare_table {
 	struct compare_data data;
 	struct compare_row *rows;
 	size_t n_rows, cap_rows;
+	struct compared_counters counters;
+	struct counter_table counter_rows;
 };
 
 void compare_table_release(struct compare_table *table);

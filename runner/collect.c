@@ -152,6 +152,13 @@ static bool get_count(const json_t *o, const char *key, int64_t *out, struct err
 	return *out >= 0 || err_set(err, ERR_FAILED, "\"%s\" is negative", key);
 }
 
+/* -1 when the key is absent. */
+static bool get_count_or_none(const json_t *o, const char *key, int64_t *out, struct err *err)
+{
+	*out = -1;
+	return !json_object_get(o, key) || get_count(o, key, out, err);
+}
+
 static bool get_small(const json_t *o, const char *key, int *out, struct err *err)
 {
 	int64_t v;
@@ -398,7 +405,10 @@ static bool on_lock(struct collect *c, const json_t *o, struct err *err)
 	return get_site(o, "class", &l->class_name, err) && get_site(o, "site", &l->site, err) &&
 	       get_count(o, "count", &l->count, err) && get_count(o, "wait_ns", &l->wait_ns, err) &&
 	       get_count(o, "max_ns", &l->max_ns, err) &&
-	       get_counts(o, "hist", &l->hist, &l->n, err);
+	       get_counts(o, "hist", &l->hist, &l->n, err) &&
+	       get_count_or_none(o, "hold_count", &l->hold_count, err) &&
+	       get_count_or_none(o, "hold_ns", &l->hold_ns, err) &&
+	       get_count_or_none(o, "hold_max_ns", &l->hold_max_ns, err);
 }
 
 static bool on_lock_health(struct collect *c, const json_t *o, struct err *err)
@@ -418,7 +428,9 @@ static bool on_lock_health(struct collect *c, const json_t *o, struct err *err)
 	       get_count(o, "lost", &h->lost, err) &&
 	       get_count(o, "stack_failures", &h->stack_failures, err) &&
 	       get_count(o, "map_full", &h->map_full, err) &&
-	       get_count(o, "recursion_misses", &h->recursion_misses, err);
+	       get_count(o, "recursion_misses", &h->recursion_misses, err) &&
+	       get_count_or_none(o, "wait_ns", &h->wait_ns, err) &&
+	       get_count_or_none(o, "unmatched_ns", &h->unmatched_ns, err);
 }
 
 static int by_name(const void *a, const void *b)

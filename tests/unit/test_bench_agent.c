@@ -45,6 +45,24 @@ static void vmstat_garbage(void **state)
 	assert_non_null(strstr(err.msg, "pgfault many"));
 }
 
+static void pressure_and_tasks(void **state)
+{
+	AUTO_COUNTERS counters = COUNTERS_INIT;
+
+	(void)state;
+	assert_true(counters_parse_pressure(&counters, "memory",
+					    "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234\n"
+					    "full avg10=0.00 avg60=0.00 avg300=0.00 total=17\n"));
+	assert_true(counters_parse_schedstat(&counters, "khugepaged", "1000 200 3\n"));
+	assert_int_equal(*counters_get(&counters, "psi.memory.some_us"), 1234);
+	assert_int_equal(*counters_get(&counters, "psi.memory.full_us"), 17);
+	assert_int_equal(*counters_get(&counters, "task.khugepaged.run_ns"), 1000);
+	assert_int_equal(*counters_get(&counters, "task.khugepaged.slices"), 3);
+	assert_false(counters_parse_pressure(&counters, "cpu", "some avg10=0.00\n"));
+	assert_false(counters_parse_schedstat(&counters, "kswapd0", "1000 x 3\n"));
+	assert_null(counters_get(&counters, "task.kswapd0.run_ns"));
+}
+
 static void build_id_of_notes(void **state)
 {
 	static const unsigned char notes[] = {
@@ -63,6 +81,21 @@ static void build_id_of_notes(void **state)
 	assert_false(env_build_id(notes, sizeof(notes) - 1, &hex));
 	assert_false(env_build_id(liar, sizeof(liar), &hex));
 	assert_false(env_build_id(notes, 0, &hex));
+}
+
+static void options_that_matter(void **state)
+{
+	AUTO_FREE char *a = env_options("BOOT_IMAGE=/vmlinuz root=/dev/sda2 ro quiet nosmt "
+					"console=ttyS0 mitigations=off panic=-1 -- --job x\n");
+	AUTO_FREE char *b = env_options("mitigations=off nosmt");
+	AUTO_FREE char *none = env_options("ro console=ttyS0\n");
+	AUTO_FREE char *alike = env_options("rotten panic_on_warn=1");
+
+	(void)state;
+	assert_string_equal(a, "mitigations=off nosmt");
+	assert_string_equal(a, b);
+	assert_string_equal(none, "");
+	assert_string_equal(alike, "panic_on_warn=1 rotten");
 }
 
 static void spinlock_kinds(void **state)
@@ -198,7 +231,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vmstat_deltas),
 		cmocka_unit_test(vmstat_garbage),
+		cmocka_unit_test(pressure_and_tasks),
 		cmocka_unit_test(build_id_of_notes),
+		cmocka_unit_test(options_that_matter),
 		cmocka_unit_test(spinlock_kinds),
 		cmocka_unit_test(lock_metrics),
 		cmocka_unit_test(unseen_is_missing_and_never_zero),
