@@ -314,7 +314,7 @@ static int by_falling_mass(const void *a, const void *b)
 	return (x->h > y->h) - (x->h < y->h);
 }
 
-/* The smallest set with mass >= 0.9 of those for which use (NULL: all) says yes. */
+/* The smallest set with mass >= enough of those for which use (NULL: all) says yes. */
 static void heaviest(const struct posterior *post, const bool *use, double enough, size_t *set,
 		     struct search_state *state)
 {
@@ -398,7 +398,7 @@ struct search_state select_verdict(const struct posterior *post, const struct si
 		return state;
 	}
 	if (inseparable(post, sides, testable, use) >= stop) {
-		heaviest(post, use, 0.9, set, &state);
+		heaviest(post, use, stop, set, &state);
 		state.verdict = SEARCH_NARROWED;
 		return state;
 	}

@@ -58,9 +58,10 @@ struct search_state {
 };
 
 /*
- * set has room for all hypotheses and, when the search has ended, receives them by falling mass: the one culprit, hypothesis 0
- * for SEARCH_NONE, else the smallest set with mass >= 0.9. Such a set may contain hypothesis 0, or
- * be it alone when the budget ended before `stop` was reached. A stop <= 0.5 makes no sense.
+ * set has room for all hypotheses and, when the search has ended, receives them by falling mass: the
+ * one culprit; hypothesis 0 for SEARCH_NONE; the smallest set with mass >= stop when nothing
+ * testable splits it; with mass >= 0.9 when the budget is used up. Such a set may contain hypothesis
+ * 0, or be it alone when the budget ended before `stop` was reached. A stop <= 0.5 makes no sense.
  */
 struct search_state select_verdict(const struct posterior *post, const struct sides *sides,
 				   const bool *testable, double stop, size_t boots, size_t budget,

@@ -16,6 +16,7 @@ void sim_search_init(struct sim_search *spec)
 		.none_prior = 0.15,
 		.outlier_model = 0.05,
 		.floor = 0.25,
+		.ceiling = 20.0,
 		.stop = 0.99,
 		.budget = 4000,
 		.outlier_at = 8.0,
@@ -85,7 +86,7 @@ static const double history_boots = 1e4;
 static void fill_prior(struct posterior_prior *prior, const struct sim_search *spec)
 {
 	posterior_prior_init(prior, 2.0 * spec->floor);
-	prior->max_effect = 20.0;
+	prior->max_effect = spec->ceiling;
 	prior->outlier = spec->outlier_model;
 	if (spec->known != SIM_NOTHING) {
 		prior->noise = (struct sd_prior){1.0, history_boots};
@@ -119,11 +120,13 @@ struct trial {
 	const struct sim_world *world;
 	struct rng *rng;
 	size_t culprit;
+	double shift;
 	double *prior, *cost, *offset;
 	bool *testable;
 	size_t *pending, *set;
 	struct posterior_obs *obs;
 	size_t n, cap;
+	struct posterior post;
 };
 
 static void trial_release(struct trial *t)
@@ -135,6 +138,7 @@ static void trial_release(struct trial *t)
 	free(t->pending);
 	free(t->set);
 	free(t->obs);
+	posterior_release(&t->post);
 }
 
 /* Breakage comes in clusters; the ends boot. */
@@ -150,6 +154,19 @@ static void draw_skips(struct trial *t)
 	}
 }
 
+static void draw_truth(struct trial *t)
+{
+	const struct sim_search *spec = &t->world->spec;
+	bool any = spec->shift > 0.0;
+
+	t->shift = spec->shift;
+	if (spec->from_prior) {
+		any = rng_uniform(t->rng) >= spec->none_prior;
+		t->shift = spec->floor * pow(spec->ceiling / spec->floor, rng_uniform(t->rng));
+	}
+	t->culprit = any ? 1 + rng_below(t->rng, spec->suspects) : 0;
+}
+
 static void trial_init(struct trial *t, const struct sim_world *world, struct rng *rng)
 {
 	const struct sim_search *spec = &world->spec;
@@ -158,7 +175,6 @@ static void trial_init(struct trial *t, const struct sim_world *world, struct rn
 	*t = (struct trial){
 		.world = world,
 		.rng = rng,
-		.culprit = spec->shift > 0.0 ? 1 + rng_below(rng, spec->suspects) : 0,
 		.prior = xcalloc(n, sizeof(*t->prior)),
 		.cost = xcalloc(n, sizeof(*t->cost)),
 		.offset = xcalloc(spec->machines, sizeof(*t->offset)),
@@ -166,6 +182,7 @@ static void trial_init(struct trial *t, const struct sim_world *world, struct rn
 		.pending = xcalloc(n, sizeof(*t->pending)),
 		.set = xcalloc(n, sizeof(*t->set)),
 	};
+	draw_truth(t);
 	for (size_t h = 0; h < n; h++) {
 		t->prior[h] =
 			h ? (1.0 - spec->none_prior) / (double)spec->suspects : spec->none_prior;
@@ -185,7 +202,7 @@ static double draw_boot(struct trial *t, size_t node, size_t machine)
 	if (spec->outliers > 0.0 && rng_uniform(t->rng) < spec->outliers)
 		y = spec->outlier_at + 2.0 * y;
 	else if (t->culprit && sides_after(&t->world->sides, t->culprit, node))
-		y += spec->shift;
+		y += t->shift;
 	if (spec->layout > 0.0)
 		y += spec->layout * rng_normal(t->rng);
 	return y + t->offset[machine] + spec->drift * (double)t->n / (double)spec->drift_boots;
@@ -201,13 +218,13 @@ static void boot(struct trial *t, size_t node, size_t machine)
 }
 
 /* One boot on every machine, each chosen knowing which others run. */
-static void boot_round(struct trial *t, const struct posterior *post)
+static void boot_round(struct trial *t)
 {
 	const struct sim_search *spec = &t->world->spec;
 	AUTO_FREE size_t *nodes = xcalloc(spec->machines, sizeof(*nodes));
 
 	for (size_t m = 0; m < spec->machines; m++) {
-		nodes[m] = select_next(post, t->testable, t->cost, t->pending).node;
+		nodes[m] = select_next(&t->post, t->testable, t->cost, t->pending).node;
 		t->pending[nodes[m]]++;
 	}
 	for (size_t m = 0; m < spec->machines; m++) {
@@ -222,7 +239,8 @@ static void conclude(const struct trial *t, struct sim_search_end *end)
 
 	end->boots = t->n;
 	end->culprit = t->culprit;
-	end->mass = end->state.mass;
+	end->mass = end->state.n ? t->post.mass[t->set[0]] : 0.0;
+	end->top = end->state.n > 0 && t->set[0] == t->culprit;
 	end->right = t->culprit ? verdict == SEARCH_CULPRIT && t->set[0] == t->culprit
 				: verdict == SEARCH_NONE;
 	end->holds = false;
@@ -235,17 +253,15 @@ void sim_search_run(const struct sim_world *world, struct rng *rng, struct sim_s
 	const struct sim_search *spec = &world->spec;
 	CLEANUP(trial_release) struct trial t;
 
-	CLEANUP(posterior_release) struct posterior post;
-
 	trial_init(&t, world, rng);
-	posterior_start(&post, &world->sides, t.prior, &world->prior);
+	posterior_start(&t.post, &world->sides, t.prior, &world->prior);
 	for (*end = (struct sim_search_end){0};; end->rounds++) {
-		posterior_add(&post, t.obs + post.boots, t.n - post.boots);
-		end->state = select_verdict(&post, &world->sides, t.testable, spec->stop, t.n,
+		posterior_add(&t.post, t.obs + t.post.boots, t.n - t.post.boots);
+		end->state = select_verdict(&t.post, &world->sides, t.testable, spec->stop, t.n,
 					    spec->budget, t.set);
 		if (end->state.verdict != SEARCH_MORE)
 			break;
-		boot_round(&t, &post);
+		boot_round(&t);
 	}
 	conclude(&t, end);
 }

@@ -23,6 +23,8 @@ struct sim_search {
 	double none_prior;    /* of "no culprit"; 0: not among the hypotheses */
 	double outlier_model; /* weight of the broad component in the model */
 	double floor;	      /* least shift of the model: half of what is worth reporting */
+	double ceiling;	      /* largest shift of the model */
+	bool from_prior;      /* truth is drawn from the model, and shift is not looked at */
 	double stop;	      /* posterior at which the search ends */
 	size_t budget;	      /* boots */
 	double outliers;      /* share of boots that are off by about outlier_at */
@@ -45,6 +47,7 @@ struct sim_search_end {
 	size_t culprit; /* hypothesis; 0: none */
 	bool right;	/* the exact commit, or rightly none */
 	bool holds;	/* the answer's set holds it */
+	bool top;	/* the first of the set is it */
 	double mass;	/* of the first of the set */
 	size_t boots, rounds;
 };
