@@ -50,8 +50,9 @@ struct levels {
 	double *score; /* best log evidence per sigma */
 	size_t sigmas;
 	double log_step;
-	size_t laid_at; /* boots when the grid was laid */
-	double edge;	/* share of the evidence at the edges of lattices */
+	size_t laid_at;	      /* boots when the grid was laid */
+	double hint, hint_sd; /* of log sigma; hint_sd 0: none */
+	double edge;	      /* share of the evidence at the edges of lattices */
 	struct lattice_plan plan;
 	size_t *planned; /* its splits */
 	struct lattice_products products;
@@ -113,6 +114,12 @@ void levels_free(struct levels *l)
 	free(l->planned);
 	lattice_products_release(&l->products);
 	free(l);
+}
+
+void levels_hint(struct levels *l, double sigma, double sigma_sd)
+{
+	l->hint = log(sigma);
+	l->hint_sd = sigma_sd / sigma;
 }
 
 static bool has_history(const struct levels *l)
@@ -656,6 +663,24 @@ static bool fit_on_next_grid(struct levels *l, const bool *after, size_t n, stru
 	return fits(l);
 }
 
+/* On a grid about the hint, for the splits that counted in the fit which it came from or nearly
+ * did; false when there is none or it does not fit the boots. */
+static bool fit_as_hinted(struct levels *l, const bool *after, size_t n, struct levels_fit *fit)
+{
+	CLEANUP(subset_release) struct subset set = {0};
+	double sd = fmax(l->hint_sd, 1.0 / sqrt(2.0 * ((double)l->n + l->noise.df)));
+	struct stretch s = {l->hint - 4.2 * sd, l->hint + 4.2 * sd, sigma_step_sds * sd};
+
+	if (l->sigmas || !(l->hint_sd > 0.0))
+		return false;
+	subset_init(&set, l, after, n, fit, 2.0 * far_behind);
+	for (size_t i = 0; i < set.n; i++)
+		set.behind[i] *= 0.5;
+	lay(l, &set, &s);
+	evaluate_set(l, &set, n, l->sigmas / 2, fit);
+	return fits(l);
+}
+
 void levels_fit(struct levels *l, const bool *after, size_t n, struct levels_fit *fit)
 {
 	if (l->n == 0) {
@@ -663,8 +688,8 @@ void levels_fit(struct levels *l, const bool *after, size_t n, struct levels_fit
 			fit_nothing(l, &fit[i]);
 		return;
 	}
-	if (!fit_on_grid(l, after, n, fit) && !fit_on_next_grid(l, after, n, fit) &&
-	    !fit_on_next_grid(l, after, n, fit))
+	if (!fit_as_hinted(l, after, n, fit) && !fit_on_grid(l, after, n, fit) &&
+	    !fit_on_next_grid(l, after, n, fit) && !fit_on_next_grid(l, after, n, fit))
 		lay_twice(l, after, n, fit);
 	for (size_t i = 0; i < n; i++) {
 		fit[i].level0.mean += l->origin;

@@ -34,6 +34,8 @@ struct levels;
 
 struct levels *levels_new(const struct posterior_prior *prior);
 void levels_free(struct levels *levels);
+/* About where sigma lies, as a similar fit found it: saves the first look over all sigmas. */
+void levels_hint(struct levels *levels, double sigma, double sigma_sd);
 /* Boots of one node form a group; a new group has the next number, from 0. */
 void levels_add(struct levels *levels, size_t group, double y);
 /*

@@ -134,13 +134,20 @@ static void conclude(struct posterior *post)
 	sides_mass(post->sides, post->mass, post->after);
 }
 
-/* All splits, as if machine m had the given offset. */
-static void fit_given(const struct posterior *post, const double *offset, struct levels_fit *fit)
+/* All splits, as if machine m had the given offset; similar (or NULL) is the fit of other
+ * offsets. */
+static void fit_given(const struct posterior *post, const double *offset,
+		      const struct levels_fit *similar, struct levels_fit *fit)
 {
 	const struct posterior_state *s = post->state_;
 	struct levels *levels = levels_new(&s->prior);
 
-	memset(fit, 0, post->classes * sizeof(*fit));
+	if (similar) {
+		memcpy(fit, similar, post->classes * sizeof(*fit));
+		levels_hint(levels, post->sigma, post->sigma_sd);
+	} else {
+		memset(fit, 0, post->classes * sizeof(*fit));
+	}
 	for (size_t i = 0; i < s->n; i++)
 		levels_add(levels, s->group_of[s->obs[i].node] - 1,
 			   s->obs[i].y - offset[s->obs[i].machine]);
@@ -199,18 +206,20 @@ static void integrate_offsets(struct posterior *post)
 	AUTO_FREE double *point = xcalloc(OFFSETS_POINTS * machines, sizeof(*point));
 	AUTO_FREE double *centre = xcalloc(machines, sizeof(*centre));
 	AUTO_FREE struct levels_fit *fit = xcalloc(post->classes, sizeof(*fit));
+	AUTO_FREE struct levels_fit *centred = xcalloc(post->classes, sizeof(*centred));
 	double log_weight[OFFSETS_POINTS];
 
 	for (int look = 0; look < 2; look++) {
-		fit_given(post, centre, post->fit);
+		fit_given(post, centre, NULL, post->fit);
 		conclude(post);
 		place_offsets(post, point, log_weight);
 		centre_of(point, machines, centre);
 	}
+	memcpy(centred, post->fit, post->classes * sizeof(*centred));
 	for (size_t c = 0; c < post->classes; c++)
 		post->fit[c] = (struct levels_fit){.log_evidence = -INFINITY};
 	for (size_t k = 0; k < OFFSETS_POINTS; k++) {
-		fit_given(post, point + k * machines, fit);
+		fit_given(post, point + k * machines, centred, fit);
 		for (size_t c = 0; c < post->classes; c++)
 			sum_fit(&post->fit[c], &fit[c], log_weight[k]);
 	}
