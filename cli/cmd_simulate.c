@@ -8,6 +8,7 @@
 
 static const struct command *const kinds[] = {
 	&simulate_bisect,
+	&simulate_detect,
 };
 
 static const char *word_of(const struct command *kind)
@@ -51,10 +52,10 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 const struct command cmd_simulate = {
 	.name = "simulate",
 	.summary = "try the decisions over made-up noise: what would it cost, how often right?",
-	.usage = "bisect [options]",
+	.usage = "bisect|detect [options]",
 	.about =
 		"Runs the shipped code, as the bisector runs it, over noise of which the truth is\n"
 		"known. Needs no settings and no database. The same seed gives the same answer.\n"
-		"`mmperf simulate bisect --help` tells more.",
+		"`mmperf simulate bisect --help` tells more, and so does detect's.",
 	.run = run,
 };

@@ -8,5 +8,6 @@
 
 /* Run like commands; their names have two words: "simulate bisect". */
 extern const struct command simulate_bisect;
+extern const struct command simulate_detect;
 
 #endif

@@ -107,11 +107,12 @@ struct confirmation confirm_pairs(const double *before, const double *after, siz
 		c.lo = iv.lo;
 		c.hi = iv.hi;
 		c.p = exp(-best);
-		c.mde = fmax(rule->min_effect,
-			     confirm_detectable(iv.se * sqrt((double)n / 2.0), rule, 0.9));
 		c.verdict = n < rule->pairs || (c.p <= c.p_needed && c.effect >= rule->min_effect)
 				    ? verdict(&c, &iv, n, now, rule)
 				    : CONFIRM_REFUTED;
+		if (c.verdict != CONFIRM_MORE)
+			c.mde = fmax(rule->min_effect,
+				     confirm_detectable(iv.se * sqrt((double)n / 2.0), rule, 0.9));
 	} else if (n >= rule->pairs) {
 		c.verdict = CONFIRM_REFUTED;
 	}

@@ -39,7 +39,7 @@ struct confirmation {
 	double effect, lo, hi; /* mean log ratio with a 95 % interval (not corrected for looking) */
 	double p;	       /* 1 / the largest e-value so far: never rises */
 	double p_needed;       /* confirmed when p <= this: alpha */
-	double mde; /* shift that all pairs of the rule find in 90 of 100 cases; inf without df */
+	double mde; /* at the end: the shift that all pairs of the rule find in 90 of 100 cases */
 };
 
 /*

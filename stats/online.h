@@ -30,6 +30,7 @@ void online_free_ptr(struct online **online);
 struct alarm {
 	bool raised;
 	size_t since;  /* first commit (as counted by online_push) of the stretch */
+	size_t after;  /* the last commit that is before it with 19 of 20 certainty */
 	double effect; /* its mean less the mean of the segment before it */
 	double z;      /* of that, > 0 is higher */
 };

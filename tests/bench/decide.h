@@ -23,7 +23,9 @@ struct decide_part {
 	void (*run)(const struct decide *decide);
 };
 
-extern const struct decide_part decide_search_parts[]; /* ended by a zeroed entry */
+/* ended by a zeroed entry */
+extern const struct decide_part decide_search_parts[];
+extern const struct decide_part decide_detect_parts[];
 
 /* One row: goal is "<= 1.05" or ">= 98.7"; "-" when the figure is only printed. */
 void decide_row(const char *what, const char *condition, const char *goal, double measured,
