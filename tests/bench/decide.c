@@ -12,6 +12,7 @@
 static const struct decide_part *const tables[] = {
 	decide_search_parts,
 	decide_detect_parts,
+	decide_labelled_parts,
 };
 
 void decide_row(const char *what, const char *condition, const char *goal, double measured,

@@ -26,6 +26,7 @@ struct decide_part {
 /* ended by a zeroed entry */
 extern const struct decide_part decide_search_parts[];
 extern const struct decide_part decide_detect_parts[];
+extern const struct decide_part decide_labelled_parts[];
 
 /* One row: goal is "<= 1.05" or ">= 98.7"; "-" when the figure is only printed. */
 void decide_row(const char *what, const char *condition, const char *goal, double measured,
