@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/proc.h"
 #include "base/repo.h"
 #include "runner/console_source.h"
 
@@ -69,18 +71,26 @@ static void answer(struct line *line)
 	assert_true(line->fd >= 0);
 }
 
-static void line_open(struct line *line, const char *scheme)
+/* console: the setting, and lines behind it. */
+static void line_begin(struct line *line, const char *console)
 {
-	AUTO_FREE char *console = NULL, *path = xasprintf("%s/console", dir);
+	AUTO_FREE char *path = xasprintf("%s/console", dir);
 	struct err err;
 
-	*line = (struct line){.fd = -1};
 	unlink(path);
-	line->listener = listen_on(&line->port);
-	console = xasprintf("%s://127.0.0.1:%d", scheme, line->port);
 	load(&line->settings, console);
 	if (!console_source_open(&line->settings, "m", path, &line->source, &err))
 		fail_msg("%s", err.msg);
+}
+
+static void line_open(struct line *line, const char *scheme)
+{
+	AUTO_FREE char *console = NULL;
+
+	*line = (struct line){.fd = -1};
+	line->listener = listen_on(&line->port);
+	console = xasprintf("%s://127.0.0.1:%d", scheme, line->port);
+	line_begin(line, console);
 	answer(line);
 }
 
@@ -224,6 +234,131 @@ static void test_who_only_listens(void **state _unused)
 	assert_string_equal(err.msg, "console of m: a console by tcp takes no break");
 }
 
+static void send_datagram(const char *from, int port, const char *text)
+{
+	AUTO_CLOSE int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in ours = {.sin_family = AF_INET},
+			   to = {.sin_family = AF_INET,
+				 .sin_port = htons((uint16_t)port),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+	assert_int_equal(inet_pton(AF_INET, from, &ours.sin_addr), 1);
+	assert_int_equal(bind(fd, (struct sockaddr *)&ours, sizeof(ours)), 0);
+	assert_int_equal(sendto(fd, text, strlen(text), 0, (struct sockaddr *)&to, sizeof(to)),
+			 strlen(text));
+}
+
+/* A port that nobody uses now. */
+static int free_port(void)
+{
+	int port = 0;
+
+	close(listen_on(&port));
+	return port;
+}
+
+static void test_netconsole(void **state _unused)
+{
+	CLEANUP(line_close) struct line line = {.fd = -1, .listener = -1};
+	int port = free_port();
+	AUTO_FREE char *console = xasprintf("netconsole://127.0.0.1:%d", port);
+	AUTO_STR text = str_new();
+	size_t cursor;
+
+	line_begin(&line, console);
+	expect(&line, 0, ": console connected ---", &text);
+	cursor = mark(&line, "attempt 11");
+	send_datagram("127.0.0.2", port, "Kernel panic - not syncing: of another machine\n");
+	send_datagram("127.0.0.1", port, "6,416,1737,-;extended\n");
+	send_datagram("127.0.0.1", port, "6,417,1738,c,ncfrag=0/9;begin\n");
+	send_datagram("127.0.0.1", port, "6,4 apples; plain\n");
+	expect(&line, cursor, "plain", &text);
+	assert_string_equal(text.s, "extended\nbegin\n6,4 apples; plain\n");
+}
+
+static void test_unix_socket(void **state _unused)
+{
+	CLEANUP(line_close) struct line line = {.fd = -1, .listener = -1};
+	AUTO_FREE char *path = xasprintf("%s/socket", dir), *console = NULL;
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	AUTO_STR text = str_new();
+
+	console = xasprintf("unix://%s", path);
+	strncpy(addr.sun_path, path, sizeof(addr.sun_path) - 1);
+	line.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(line.listener, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(listen(line.listener, 1), 0);
+	line_begin(&line, console);
+	answer(&line);
+	say(&line, "from qemu\n");
+	expect(&line, 0, "from qemu\n", &text);
+}
+
+/* It sees a terminal, in raw mode, and its end is the console's loss. */
+static void test_a_program(void **state _unused)
+{
+	CLEANUP(line_close) struct line line = {.fd = -1, .listener = -1};
+	AUTO_FREE char *program = xasprintf("%s/program", dir), *console = NULL;
+	static const char script[] = "#!/bin/sh\n[ -t 0 ] && [ -t 1 ] && stty -a | grep -q -- "
+				     "-icanon && echo \"$MMPERF_MACHINE $1: a raw terminal\"\n";
+	AUTO_STR text = str_new();
+	struct err err;
+
+	assert_true(fs_write_atomic(program, script, strlen(script), 0755, &err));
+	console = xasprintf("exec\n\tconsole-command = %s place7", program);
+	line_begin(&line, console);
+	expect(&line, 0, ": console lost: the other side closed it", &text);
+	assert_non_null(strstr(text.s, "\nm place7: a raw terminal\n"));
+}
+
+static void start_conserver(struct proc *proc, int port, int line_port)
+{
+	CLEANUP(proc_spec_release) struct proc_spec spec = {0};
+	AUTO_FREE char *path = xasprintf("%s/conserver.cf", dir), *text = NULL,
+		       *log = xasprintf("%s/conserver.log", dir);
+	struct err err;
+
+	text = xasprintf("config * { defaultaccess trusted; passwdfile /dev/null; }\n"
+			 "default * { rw *; master localhost; logfile \"\"; }\n"
+			 "console serial7 { type host; host 127.0.0.1; port %d; protocol raw; }\n"
+			 "access * { trusted 127.0.0.1; }\n",
+			 line_port);
+	assert_true(fs_write_atomic(path, text, strlen(text), 0644, &err));
+	spec.out_path = log;
+	strs_pushl(&spec.argv, "conserver", "-C", path, "-M", "127.0.0.1", "-p", NULL);
+	strs_pushf(&spec.argv, "%d", port);
+	if (!proc_start(&spec, proc, &err))
+		fail_msg("%s", err.msg);
+}
+
+/* A real one, between us and the line. */
+static void test_conserver(void **state _unused)
+{
+	CLEANUP(line_close) struct line line = {.fd = -1, .listener = -1};
+	CLEANUP(proc_release) struct proc proc = PROC_NONE;
+	AUTO_FREE char *console = NULL;
+	AUTO_STR text = str_new();
+	int port = free_port();
+	struct err err;
+
+	line.listener = listen_on(&line.port);
+	start_conserver(&proc, port, line.port);
+	answer(&line);
+	console = xasprintf("conserver://127.0.0.1:%d/serial7", port);
+	line_begin(&line, console);
+	expect(&line, 0, "[Enter `^Ec?' for help]", &text);
+	/* The client greets before it listens: what comes between the two it does not hear. */
+	for (int i = 0; i < 100 && !strstr(text.s, "over conserver\r\n"); i++) {
+		size_t at = 0;
+
+		say(&line, "over conserver\r\n");
+		clock_sleep_s(0.2);
+		str_clear(&text);
+		assert_true(console_source_read(line.source, &at, 1 << 20, &text, &err));
+	}
+	assert_non_null(strstr(text.s, "over conserver\r\n"));
+}
+
 static void refused(const char *console, const char *why)
 {
 	CLEANUP(settings_release) struct settings settings = {0};
@@ -244,6 +379,11 @@ static void test_bad_settings(void **state _unused)
 	refused("tcp://host", "machine m: console = tcp://host: \"host\" is not HOST:PORT");
 	refused("tcp://host:99999", "is not HOST:PORT");
 	refused("carrier-pigeon://x", "there is no such kind; there are: tcp, telnet");
+	refused("conserver://host", "\"host\" is not HOST[:PORT]/CONSOLE");
+	refused("unix://relative", "\"relative\" is not a socket's path");
+	refused("netconsole://10.0.0.1", "the machine's address and a port of ours");
+	refused("exec", "set console-command in [machine \"m\"]");
+	refused("ipmi", "set bmc-host in [machine \"m\"]");
 }
 
 static int set_up(void **state _unused)
@@ -267,6 +407,10 @@ int main(void)
 		cmocka_unit_test(test_a_lost_console_comes_back),
 		cmocka_unit_test(test_telnet),
 		cmocka_unit_test(test_who_only_listens),
+		cmocka_unit_test(test_netconsole),
+		cmocka_unit_test(test_unix_socket),
+		cmocka_unit_test(test_a_program),
+		cmocka_unit_test(test_conserver),
 		cmocka_unit_test(test_bad_settings),
 	};
 
