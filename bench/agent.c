@@ -11,6 +11,7 @@
 #include "base/opt.h"
 #include "bench/agent_child.h"
 #include "bench/agent_env.h"
+#include "bench/agent_guard.h"
 #include "bench/agent_init.h"
 #include "bench/agent_kexec.h"
 #include "bench/agent_knobs.h"
@@ -118,9 +119,24 @@ static bool check_job(struct agent *agent, struct err *err)
 	return true;
 }
 
+/* The job asks for it; what is in force is told for a person. */
+static void start_guard(const struct agent *agent, struct guard *guard)
+{
+	int64_t watchdog_s = js_i64_or(agent->job, "watchdog_s", 0);
+	double deadman_s = js_f64_or(agent->job, "deadman_s", 0);
+	AUTO_FREE char *note = NULL;
+
+	*guard = (struct guard){0};
+	if (watchdog_s <= 0 && deadman_s <= 0)
+		return;
+	guard_start(guard, (int)watchdog_s, deadman_s, &note);
+	agent_log(agent, "guard: %s, deadline %.0f s", note, deadman_s);
+}
+
 static int do_job(void *arg)
 {
 	struct agent *agent = arg;
+	struct guard guard = {0};
 	AUTO_FREE char *clock_before = NULL;
 	AUTO_FREE char *clock_after = NULL;
 	struct err err;
@@ -134,12 +150,14 @@ static int do_job(void *arg)
 		agent->nonce = js_str_or(agent->job, "nonce", "");
 	} else {
 		agent_say(agent, env_hello(agent));
+		start_guard(agent, &guard);
 		tell_machine(agent);
 		ok = run_suites(agent, &err);
 	}
 	if (!ok)
 		agent_log(agent, "%s", err.msg);
 	knobs_restore(&agent->knobs);
+	guard_stop(&guard);
 	clock_after = env_clocksource();
 	tell_end(agent, strcmp(clock_before, clock_after) != 0, ok ? NULL : err.msg);
 	kallsyms_free(agent->syms);

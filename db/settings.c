@@ -153,6 +153,10 @@ const struct conf_key settings_keys[] = {
 	 "The tested kernel gets the running kernel's command line, then append (kexec).", false},
 	{"machine", true, "panic", CONF_INT, "10",
 	 "Seconds after which a tested kernel that panicked restarts the machine (kexec).", false},
+	{"machine", true, "watchdog", CONF_SECONDS, "60s",
+	 "The agent sets the machine's hardware watchdog to this and feeds it; 0 leaves it alone "
+	 "(kexec).",
+	 false},
 	{"machine", true, "acpi-rsdp", CONF_STRING, NULL,
 	 "acpi_rsdp= for machines that lose ACPI behind kexec: an address, or auto (kexec).",
 	 false},

@@ -181,6 +181,23 @@ static bool is_our_boot(struct machine *m, const struct target_state *now)
 	return !machine_diagnose(m, "no_boot", "the machine restarted into its own kernel");
 }
 
+/* The agent's own deadline comes after ours: it is for the case that we are gone. */
+#define DEADMAN_SPARE_S 60.0
+
+/* The job, with what guards the machine while the tested kernel runs. */
+static bool write_job(struct machine *m, const char *path, struct err *err)
+{
+	AUTO_FREE char *text = NULL;
+	AUTO_JSON *job = NULL;
+
+	if (!js_parse(m->job_text, strlen(m->job_text), &job, err))
+		return false;
+	js_set_i64(job, "watchdog_s", (int64_t)seconds(m, "watchdog"));
+	js_set_f64(job, "deadman_s", seconds(m, "run-timeout") + DEADMAN_SPARE_S);
+	text = js_text(job);
+	return fs_write_atomic(path, text, strlen(text), 0600, err);
+}
+
 static bool start_agent(struct machine *m, struct err *err)
 {
 	AUTO_FREE char *job = xasprintf("%s/job.json", m->worker->dir);
@@ -188,9 +205,8 @@ static bool start_agent(struct machine *m, struct err *err)
 	struct kexec *k = m->state;
 	AUTO_STR script = str_new();
 
-	if (!fs_write_atomic(job, m->job_text, strlen(m->job_text), 0600, err) ||
-	    !target_push_agent(&k->ssh, target_dir(m->worker, m->name), m->agent, job, &script,
-			       err))
+	if (!write_job(m, job, err) || !target_push_agent(&k->ssh, target_dir(m->worker, m->name),
+							  m->agent, job, &script, err))
 		return false;
 	spec.stdin_text = script.s;
 	ssh_argv(&k->ssh, true, &spec.argv);
