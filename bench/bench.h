@@ -34,6 +34,9 @@ struct bench_param {
 	long long least, most; /* of numbers; both 0 = any */
 	long long multiple;    /* of; 0 = any */
 	const char *choices;   /* of BENCH_TEXT: "page|folio|memset"; NULL = any text */
+	/* Came after the first version: told only when it is not at its default, so that series
+	 * from before go on and their names stay short. */
+	bool added;
 };
 
 /* A metric may be reported as NAME or, when family is set, as NAME-SUFFIX. */

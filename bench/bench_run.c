@@ -19,6 +19,7 @@ struct bench_run {
 	const struct bench *bench;
 	enum bench_mode mode;
 	char **params; /* one text per entry of the table */
+	char **defaults;
 	size_t n_params;
 	struct reported *reported;
 	size_t n_reported, cap_reported;
@@ -39,6 +40,7 @@ struct bench_run *bench_run_new(const struct bench *bench, enum bench_mode mode)
 	while (bench->params[run->n_params].name)
 		run->n_params++;
 	run->params = xcalloc(run->n_params, sizeof(*run->params));
+	run->defaults = xcalloc(run->n_params, sizeof(*run->defaults));
 	for (size_t i = 0; i < run->n_params; i++) {
 		const struct bench_param *param = &bench->params[i];
 
@@ -47,6 +49,7 @@ struct bench_run *bench_run_new(const struct bench *bench, enum bench_mode mode)
 				err.msg);
 			abort();
 		}
+		run->defaults[i] = xstrdup(run->params[i]);
 	}
 	return run;
 }
@@ -55,13 +58,16 @@ void bench_run_free(struct bench_run *run)
 {
 	if (!run)
 		return;
-	for (size_t i = 0; i < run->n_params; i++)
+	for (size_t i = 0; i < run->n_params; i++) {
 		free(run->params[i]);
+		free(run->defaults[i]);
+	}
 	for (size_t i = 0; i < run->n_reported; i++) {
 		free(run->reported[i].name);
 		free(run->reported[i].values);
 	}
 	free(run->params);
+	free(run->defaults);
 	free(run->reported);
 	json_decref(run->lines);
 	free(run);
@@ -223,8 +229,10 @@ json_t *bench_run_params(const struct bench_run *run)
 {
 	json_t *params = json_object();
 
-	for (size_t i = 0; i < run->n_params; i++)
-		js_set_str(params, run->bench->params[i].name, run->params[i]);
+	for (size_t i = 0; i < run->n_params; i++) {
+		if (!run->bench->params[i].added || strcmp(run->params[i], run->defaults[i]) != 0)
+			js_set_str(params, run->bench->params[i].name, run->params[i]);
+	}
 	return params;
 }
 

@@ -22,7 +22,8 @@ bool bench_run_set(struct bench_run *run, const char *param, const char *text,
 		   struct err *err) _must_check;
 /* Sets what the preset names, before single parameters are set over it. */
 bool bench_run_preset(struct bench_run *run, const char *preset, struct err *err) _must_check;
-/* A new reference: all parameters as text, defaults filled in. */
+/* A new reference: all parameters as text, defaults filled in; without those that were added later
+ * and are at their default. */
 json_t *bench_run_params(const struct bench_run *run);
 /* The same settled from an object of texts (key "preset" allowed), as it stands in a job. */
 bool bench_params_settle(const struct bench *bench, const json_t *given, json_t **out,

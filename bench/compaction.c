@@ -53,7 +53,7 @@ static const struct bench_param params[] = {
 	{"first", BENCH_TEXT, "huge", NULL, "what is fragmented: huge pages or base pages",
 	 .choices = "huge|base"},
 	{"node", BENCH_INT, "-1", NULL, "memory and ballast only of this node (-1 = all)",
-	 .least = -1, .most = 1023},
+	 .least = -1, .most = 1023, .added = true},
 	{"madvise", BENCH_INT, "1", NULL, "1 = MADV_HUGEPAGE on the faulted regions", .least = 0,
 	 .most = 1},
 	{"iterations", BENCH_INT, "1", NULL, "values reported per number of threads", .least = 1,

@@ -3,14 +3,14 @@
 # order changed every time; touches per second, and per second of CPU time (all that counts on a machine with other work).
 # 16 MB a round instead of 128: what is done once a round weighs eight times as much.
 
-fault_pairs=${MEASURE_FAULT_PAIRS:-60}
+fault_pairs=${MEASURE_FAULT_PAIRS:-100}
 gcc -std=gnu17 -D_GNU_SOURCE -O2 tests/bench/plain_fault.c -o "$work/plain_fault"
 
 fault_plain() {
-	"$work/plain_fault" 0.6 0.6 16 >>"$work/fault.plain"
+	"$work/plain_fault" 0.4 0.4 16 >>"$work/fault.plain"
 }
 fault_ours() {
-	"$build/bench/fault" --preset page_fault1 --threads 1 --size 16M --warmup 1 --seconds 0.6 --iterations 1 --json |
+	"$build/bench/fault" --preset page_fault1 --threads 1 --size 16M --warmup 1 --seconds 0.4 --iterations 1 --json |
 		sed -n 's/$/ /; H; $ { x; s/\n//g; p; }' >>"$work/fault.ours"
 }
 

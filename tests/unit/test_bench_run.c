@@ -35,6 +35,9 @@ static void settled_parameters_are_canonical(void **state)
 	assert_string_equal(text_of(params, "threads"), "3");
 	assert_string_equal(text_of(params, "rounds"), "2");
 	assert_string_equal(text_of(params, "preset"), "(none)");
+	/* Added later: told where it differs, and not where it is as it always was. */
+	assert_string_equal(text_of(params, "latency"), "0");
+	assert_string_equal(text_of(params, "release"), "(none)");
 }
 
 static void bad_parameters_say_what_and_where(void **state)
