@@ -31,7 +31,7 @@ install: all ## into DESTDIR/PREFIX
 		mode=$${entry%%:*}; rest=$${entry#*:}; file=$${rest%%:*}; dir=$(DESTDIR)$${rest#*:}; \
 		install -d "$$dir" && install -m "$$mode" "$$file" "$$dir/" || exit 1; \
 	done
-	@for b in fault compaction khugepaged lockwatch; do \
+	@for b in $(bench_names); do \
 		ln -sf mmperf-agent "$(DESTDIR)$(libexecdir)/$$b" || exit 1; \
 	done
 
@@ -40,5 +40,5 @@ uninstall: ## what install put there
 		rest=$${entry#*:}; file=$${rest%%:*}; dir=$(DESTDIR)$${rest#*:}; \
 		rm -f "$$dir/$$(basename "$$file")"; \
 	done
-	@for b in fault compaction khugepaged lockwatch; do rm -f "$(DESTDIR)$(libexecdir)/$$b"; done
+	@for b in $(bench_names); do rm -f "$(DESTDIR)$(libexecdir)/$$b"; done
 	@rmdir -p --ignore-fail-on-non-empty "$(DESTDIR)$(libexecdir)" "$(DESTDIR)$(datadir)/recipes" 2>/dev/null || true
