@@ -339,6 +339,95 @@ static void test_invariance(void **state)
 	assert_true(fabs(b.level0 - a.level0 - 20.0) < 1e-6);
 }
 
+/* In other units nothing changes but the units. */
+static void test_scale(void **state)
+{
+	static const size_t boots[N] = {3, 1, 2, 0, 2, 1, 0, 3};
+	struct posterior_obs obs[MAX_BOOTS];
+	struct posterior_prior prior;
+	size_t n = draw(obs, 22, 5, 1.5, boots);
+	CLEANUP(sides_release) struct sides sides_a;
+	CLEANUP(sides_release) struct sides sides_b;
+	CLEANUP(posterior_release) struct posterior a;
+	CLEANUP(posterior_release) struct posterior b;
+
+	(void)state;
+	posterior_prior_init(&prior, 0.5);
+	prior.max_effect = 20.0;
+	prior.noise = (struct sd_prior){1.0, 5.0};
+	evaluate(&a, &sides_a, N, obs, n, &prior);
+	for (size_t i = 0; i < n; i++)
+		obs[i].y *= 0.02;
+	prior.min_effect *= 0.02;
+	prior.max_effect *= 0.02;
+	prior.noise.sd *= 0.02;
+	evaluate(&b, &sides_b, N, obs, n, &prior);
+	for (int h = 0; h < N; h++)
+		assert_true(fabs(a.mass[h] - b.mass[h]) < 1e-6);
+	assert_true(fabs(b.shift - 0.02 * a.shift) < 1e-6);
+	assert_true(fabs(b.sigma - 0.02 * a.sigma) < 1e-6);
+}
+
+/* Boot by boot comes to the same as all at once. */
+static void test_steps(void **state)
+{
+	static const size_t boots[N] = {6, 2, 3, 4, 5, 3, 2, 6};
+	struct posterior_obs obs[MAX_BOOTS];
+	struct posterior_prior prior;
+	size_t n = draw(obs, 23, 4, 1.0, boots);
+	double mass[N];
+	struct rng rng;
+
+	(void)state;
+	posterior_prior_init(&prior, 0.5);
+	prior.max_effect = 20.0;
+	rng_seed(&rng, 6);
+	for (int trial = 0; trial < 10; trial++) {
+		CLEANUP(sides_release) struct sides sides;
+		CLEANUP(sides_release) struct sides again;
+		CLEANUP(posterior_release) struct posterior post;
+		CLEANUP(posterior_release) struct posterior whole;
+
+		for (int h = 0; h < N; h++)
+			mass[h] = h ? 0.8 / (N - 1) : 0.2;
+		rng_shuffle(&rng, obs, n, sizeof(*obs));
+		chain(&sides, N);
+		posterior_start(&post, &sides, mass, &prior);
+		for (size_t i = 0; i < n; i++)
+			posterior_add(&post, &obs[i], 1);
+		evaluate(&whole, &again, N, obs, n, &prior);
+		for (int h = 0; h < N; h++)
+			assert_true(fabs(post.mass[h] - whole.mass[h]) < 1e-3);
+	}
+}
+
+/* With known levels a number above their middle speaks for its node having the culprit, and the
+ * more the higher it is, until it looks like an outlier. */
+static void test_monotone(void **state)
+{
+	struct posterior_prior prior;
+	double last = 0.0;
+
+	(void)state;
+	posterior_prior_init(&prior, 0.5);
+	prior.noise = (struct sd_prior){1.0, 1e4};
+	prior.level_sd = 0.01;
+	prior.known_shift = 2.0;
+	for (int i = 0; i <= 16; i++) {
+		const struct posterior_obs obs = {3, -1.0 + 0.25 * i, 0};
+		CLEANUP(sides_release) struct sides sides;
+		CLEANUP(posterior_release) struct posterior post;
+		double prior_after;
+
+		evaluate(&post, &sides, N, &obs, 1, &prior);
+		prior_after = 0.8 * 3.0 / 7.0;
+		assert_true(post.after[3] > last);
+		if (obs.y != 1.0)
+			assert_true((post.after[3] > prior_after) == (obs.y > 1.0));
+		last = post.after[3];
+	}
+}
+
 /* Offsets: learned when the machines share nodes, and no ground for blame when they do not. */
 static void test_machines(void **state)
 {
@@ -383,7 +472,8 @@ int main(void)
 		cmocka_unit_test(test_no_boots),      cmocka_unit_test(test_one_suspect),
 		cmocka_unit_test(test_one_sided),     cmocka_unit_test(test_wild_numbers),
 		cmocka_unit_test(test_no_spread),     cmocka_unit_test(test_invariance),
-		cmocka_unit_test(test_machines),
+		cmocka_unit_test(test_machines),      cmocka_unit_test(test_scale),
+		cmocka_unit_test(test_steps),	      cmocka_unit_test(test_monotone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
