@@ -43,17 +43,16 @@ static bool wants_pass(const json_t *suite, const char *pass)
 
 static bool run_suites(struct agent *agent, struct err *err)
 {
-	static const char *const passes[] = {"clean", "instrumented"};
 	json_t *suites, *suite;
 	size_t i;
 
 	if (!js_get_array(agent->job, "suites", &suites, err))
 		return err_wrap(err, "job");
-	for (size_t pass = 0; pass < ARRAY_SIZE(passes); pass++) {
+	for (enum agent_pass pass = 0; pass < AGENT_PASSES; pass++) {
 		json_array_foreach(suites, i, suite)
 		{
-			if (wants_pass(suite, passes[pass]))
-				agent_run(agent, suite, pass == 1);
+			if (wants_pass(suite, agent_pass_names[pass]))
+				agent_run(agent, suite, pass);
 		}
 	}
 	return true;
@@ -233,7 +232,7 @@ int agent_main(int argc, char **argv)
 	if (help || !path || operands.n) {
 		printf("usage: mmperf-agent --job FILE\n"
 		       "       mmperf-agent --preflight\n"
-		       "       mmperf-agent {compaction|fault|khugepaged|lockwatch} ...\n");
+		       "       mmperf-agent {compaction|fault|khugepaged|lockwatch|profile} ...\n");
 		opt_help(opts, stdout);
 		return help ? 0 : 2;
 	}

@@ -12,14 +12,23 @@
 #include "bench/counters.h"
 #include "bench/knob_journal.h"
 #include "bench/lockwatch.h"
+#include "bench/profile.h"
 
-#define TIMEOUT_S 600
+#define TIMEOUT_S   600
+#define STACKS_TOLD 3000
+
+const char *const agent_pass_names[AGENT_PASSES] = {
+	[AGENT_CLEAN] = "clean",
+	[AGENT_INSTRUMENTED] = "instrumented",
+	[AGENT_PROFILED] = "profiled",
+};
 
 struct run {
 	struct agent *agent;
 	int64_t seq;
-	bool instrumented;
+	enum agent_pass pass;
 	struct lockwatch *watch;
+	struct profile *profile;
 	json_t *done;
 };
 
@@ -37,7 +46,7 @@ static void take_line(void *arg, json_t *line)
 	const struct run *run = arg;
 
 	/* Timings taken under instruments are kept for comparison, and never judged. */
-	if (run->instrumented && !strcmp(js_str_or(line, "type", ""), "metric"))
+	if (run->pass != AGENT_CLEAN && !strcmp(js_str_or(line, "type", ""), "metric"))
 		js_set_bool(line, "primary", false);
 	say(arg, json_incref(line));
 }
@@ -48,6 +57,8 @@ static void take_phase(void *arg, bool on)
 
 	if (run->watch)
 		lockwatch_switch(run->watch, on);
+	if (run->profile)
+		profile_switch(run->profile, on);
 }
 
 static void tell_counters(struct run *run, const struct counters *before,
@@ -89,12 +100,27 @@ static bool tell_locks(struct run *run, struct err *err)
 	return true;
 }
 
-static bool open_watch(struct run *run, struct err *err)
+static bool tell_profile(struct run *run, struct err *err)
+{
+	AUTO_FOLDED folded = {0};
+	uint64_t lost;
+
+	if (!profile_read(run->profile, run->agent->syms, &folded, &lost, err))
+		return false;
+	say(run, folded_json(&folded, profile_source(run->profile), lost, STACKS_TOLD));
+	return true;
+}
+
+static bool open_instruments(struct run *run, struct err *err)
 {
 	struct agent *agent = run->agent;
 
-	return (agent->syms || kallsyms_load(&agent->syms, err)) &&
-	       lockwatch_open(&run->watch, err);
+	if (run->pass == AGENT_CLEAN)
+		return true;
+	if (!agent->syms && !kallsyms_load(&agent->syms, err))
+		return false;
+	return run->pass == AGENT_INSTRUMENTED ? lockwatch_open(&run->watch, err)
+					       : profile_open(&run->profile, err);
 }
 
 /* A benchmark that was killed could not put its knobs back. */
@@ -125,7 +151,7 @@ static bool measure(struct run *run, const struct bench *bench, const json_t *pa
 	bool ok;
 
 	agent_knobs_settle();
-	ok = (!run->instrumented || open_watch(run, err)) && counters_read(&before, err) &&
+	ok = open_instruments(run, err) && counters_read(&before, err) &&
 	     bench_child_run(&child, err) && counters_read(&after, err);
 
 	run->done = child.done;
@@ -134,7 +160,9 @@ static bool measure(struct run *run, const struct bench *bench, const json_t *pa
 	if (!ok)
 		return false;
 	tell_counters(run, &before, &after);
-	return !run->watch || tell_locks(run, err);
+	if (run->watch && !tell_locks(run, err))
+		return false;
+	return !run->profile || tell_profile(run, err);
 }
 
 static void tell_end(struct run *run, bool ok, const struct err *err)
@@ -163,9 +191,9 @@ static bool settle(const json_t *suite, const struct bench **bench, json_t **par
 	return bench_params_settle(*bench, given ? given : none, params, err);
 }
 
-void agent_run(struct agent *agent, const json_t *suite, bool instrumented)
+void agent_run(struct agent *agent, const json_t *suite, enum agent_pass pass)
 {
-	struct run run = {.agent = agent, .seq = agent->seq++, .instrumented = instrumented};
+	struct run run = {.agent = agent, .seq = agent->seq++, .pass = pass};
 	const struct bench *bench = NULL;
 	AUTO_JSON *params = NULL;
 	json_t *line = agent_line("run");
@@ -175,11 +203,12 @@ void agent_run(struct agent *agent, const json_t *suite, bool instrumented)
 	js_set_str(line, "suite", js_str_or(suite, "suite", ""));
 	js_set_str(line, "benchmark", js_str_or(suite, "benchmark", ""));
 	js_set_i64(line, "version", bench ? bench->version : 0);
-	js_set_str(line, "pass", instrumented ? "instrumented" : "clean");
+	js_set_str(line, "pass", agent_pass_names[pass]);
 	js_set_new(line, "params", params ? json_incref(params) : json_object());
 	say(&run, line);
 	ok = ok && measure(&run, bench, params, js_f64_or(suite, "timeout_s", TIMEOUT_S), &err);
 	tell_end(&run, ok, &err);
 	json_decref(run.done);
 	lockwatch_free(run.watch);
+	profile_free(run.profile);
 }

@@ -2,12 +2,20 @@
 #ifndef BENCH_AGENT_RUN_H
 #define BENCH_AGENT_RUN_H
 
-/* One run: a benchmark in one pass, with counters, and locks when instrumented. */
+/* One run: a benchmark in one pass. */
 
 #include "bench/agent.h"
 
+enum agent_pass {
+	AGENT_CLEAN,	    /* timings that are judged, counters */
+	AGENT_INSTRUMENTED, /* with lockwatch */
+	AGENT_PROFILED,	    /* with sampling */
+	AGENT_PASSES,
+};
+extern const char *const agent_pass_names[AGENT_PASSES];
+
 /* suite is one entry of the job's "suites". Says all lines from `run` to `run_end`; a run that
  * fails is told there. */
-void agent_run(struct agent *agent, const json_t *suite, bool instrumented);
+void agent_run(struct agent *agent, const json_t *suite, enum agent_pass pass);
 
 #endif

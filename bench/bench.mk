@@ -7,9 +7,9 @@ bench_sources := $(filter-out bench/main.c,$(filter-out %.bpf.c,$(wildcard bench
 # Base without third parties other than jansson.
 bench_base := base/clock.c base/err.c base/fs.c base/hash.c base/js.c base/mem.c base/opt.c base/str.c
 # The files that hold a BPF program, each with its skeleton.
-bench_bpf := lockdelay lockwatch
+bench_bpf := lockdelay lockwatch profile
 # A benchmark's program has the name of its file.
-bench_names := $(patsubst bench/%.c,%,$(shell grep -l '^const struct bench bench_' bench/*.c)) lockwatch
+bench_names := $(patsubst bench/%.c,%,$(shell grep -l '^const struct bench bench_' bench/*.c)) lockwatch profile
 bench_programs := $(O)/bench/mmperf-agent $(addprefix $(O)/bench/,$(bench_names))
 bench_test_archive := $(O)/libbench.a
 
@@ -25,7 +25,8 @@ CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 
 # Kernel side: types come from no kernel, so the object fits every kernel.
-$(O)/gen/%.bpf.o: bench/%.bpf.c bench/lock_slots.h bench/lock_account.h bench/lock_delays.h
+$(O)/gen/%.bpf.o: bench/%.bpf.c bench/lock_slots.h bench/lock_account.h bench/lock_delays.h \
+		bench/profile_maps.h
 	@mkdir -p $(@D)
 	@echo "  BPF  $@"
 	@$(CLANG) -target bpf -mcpu=v2 -ffreestanding -O2 -g -Wall -Wextra -Werror -I. \

@@ -2,15 +2,11 @@
 /* lockwatch at a shell. */
 #include "bench/lockwatch_main.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/opt.h"
+#include "bench/command_run.h"
 #include "bench/lock_report.h"
 #include "bench/lock_selftest.h"
 #include "bench/lockdelay.h"
@@ -23,27 +19,6 @@ struct wanted {
 	struct strs delays;
 	struct strs command;
 };
-
-static bool run_command(char *const *argv, int *status, struct err *err)
-{
-	pid_t pid = fork();
-
-	if (pid < 0)
-		return err_sys(err, "cannot fork");
-	if (!pid) {
-		execvp(argv[0], argv);
-		fprintf(stderr, "lockwatch: cannot execute %s: %s\n", argv[0], strerror(errno));
-		_exit(127);
-	}
-	/* Ctrl-C is meant for the command; what was seen until then is still told. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	while (waitpid(pid, status, 0) < 0) {
-		if (errno != EINTR)
-			return err_sys(err, "waitpid");
-	}
-	return true;
-}
 
 static bool start_delays(const struct strs *delays, struct lockdelay **out, struct err *err)
 {
@@ -73,7 +48,7 @@ static bool watch_command(const struct wanted *wanted, struct lock_report *out, 
 	counters_read_locks(&out->events_before);
 	out->seconds = clock_mono_s();
 	lockwatch_switch(watch, true);
-	ok = run_command(wanted->command.v, status, err);
+	ok = command_run("lockwatch", wanted->command.v, status, err);
 	lockwatch_switch(watch, false);
 	out->seconds = clock_mono_s() - out->seconds;
 	counters_read_locks(&out->events_after);
@@ -102,7 +77,7 @@ static int watch(const struct wanted *wanted)
 	lock_report_release(&report);
 	if (!ok)
 		return err_exit_status(&err);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return status;
 }
 
 static void print_help(const struct opt *opts)

@@ -7,6 +7,7 @@
 #include "bench/bench_main.h"
 #include "bench/benchmarks.h"
 #include "bench/lockwatch_main.h"
+#include "bench/profile_main.h"
 
 static const char *base_name(const char *path)
 {
@@ -24,6 +25,8 @@ static int dispatch(const char *name, int argc, char **argv)
 		return bench_main(bench, argc, argv);
 	if (!strcmp(name, "lockwatch"))
 		return lockwatch_main(argc, argv);
+	if (!strcmp(name, "profile"))
+		return profile_main(argc, argv);
 	return -1;
 }
 

@@ -45,6 +45,8 @@ static void run_release(struct result_run *run)
 	free(run->histograms.v);
 	free(run->locks.v);
 	free(run->health.reason);
+	free(run->profile.source);
+	free(run->profile.stacks);
 }
 
 void result_drop_run(struct result *result)

@@ -52,6 +52,12 @@ struct result_lock_health {
 	int64_t wait_ns, unmatched_ns; /* -1: the agent did not tell */
 };
 
+struct result_profile {
+	char *source; /* NULL: none */
+	int64_t samples, lost;
+	char *stacks; /* JSON text: {folded stack: samples} */
+};
+
 #define RESULT_LIST(type)       \
 	struct {                \
 		struct type *v; \
@@ -75,6 +81,7 @@ struct result_run {
 	RESULT_LIST(result_histogram) histograms;
 	RESULT_LIST(result_lock) locks;
 	struct result_lock_health health;
+	struct result_profile profile;
 };
 
 struct result {

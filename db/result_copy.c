@@ -214,6 +214,29 @@ static bool copy_counters(struct db *db, const struct result *result, const int6
 	return copy_end(&copy, err);
 }
 
+static bool copy_profiles(struct db *db, const struct result *result, const int64_t *runs,
+			  struct err *err)
+{
+	CLEANUP(copy_release)
+	struct copy copy =
+		copy_into(db, "copy profiles (run, source, samples, lost, stacks) from stdin");
+
+	for (size_t i = 0; i < result->runs.n; i++) {
+		const struct result_profile *p = &result->runs.v[i].profile;
+
+		if (!p->source)
+			continue;
+		copy_i64(&copy, runs[i]);
+		copy_text(&copy, p->source);
+		copy_i64(&copy, p->samples);
+		copy_i64(&copy, p->lost);
+		copy_text(&copy, p->stacks);
+		if (!copy_row(&copy, err))
+			return false;
+	}
+	return copy_end(&copy, err);
+}
+
 bool result_copy_details(struct db *db, const struct result *result, const int64_t *runs,
 			 struct err *err)
 {
@@ -223,5 +246,7 @@ bool result_copy_details(struct db *db, const struct result *result, const int64
 		return err_wrap(err, "lock health");
 	if (!copy_histograms(db, result, runs, err))
 		return err_wrap(err, "histograms");
+	if (!copy_profiles(db, result, runs, err))
+		return err_wrap(err, "profiles");
 	return copy_counters(db, result, runs, err) || err_wrap(err, "counters");
 }

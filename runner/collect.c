@@ -19,6 +19,8 @@
 #define MAX_BUCKETS   64
 #define MAX_COUNTERS  10000
 #define MAX_LOCKS     10000
+#define MAX_STACKS    10000
+#define MAX_STACK     8192 /* 127 frames of 64 characters */
 #define QUOTED_LENGTH 120
 
 struct collect {
@@ -267,7 +269,7 @@ static bool on_state(struct collect *c, const json_t *o, struct err *err)
 
 static bool on_run(struct collect *c, const json_t *o, struct err *err)
 {
-	static const char *const passes[] = {"clean", "instrumented", NULL};
+	static const char *const passes[] = {"clean", "instrumented", "profiled", NULL};
 	struct result *r = &c->result;
 	char hash[HASH_HEX_SIZE];
 	struct result_run *run;
@@ -433,6 +435,44 @@ static bool on_lock_health(struct collect *c, const json_t *o, struct err *err)
 	       get_count_or_none(o, "unmatched_ns", &h->unmatched_ns, err);
 }
 
+/* "outermost;...;innermost" of symbols. */
+static bool is_stack(const char *s)
+{
+	size_t n = strlen(s);
+
+	for (size_t i = 0; i < n; i++)
+		if (s[i] <= ' ' || s[i] > '~')
+			return false;
+	return n && n <= MAX_STACK;
+}
+
+static bool on_profile(struct collect *c, const json_t *o, struct err *err)
+{
+	static const char *const sources[] = {"cycles", "cpu-clock", NULL};
+	struct result_run *run = open_run(c, o, err);
+	struct result_profile *p;
+	json_t *stacks, *count;
+	const char *stack;
+
+	if (!run)
+		return false;
+	p = &run->profile;
+	if (p->source)
+		return err_set(err, ERR_FAILED, "a second profile");
+	if (!js_get_object(o, "stacks", &stacks, err))
+		return false;
+	if (json_object_size(stacks) > MAX_STACKS)
+		return err_set(err, ERR_FAILED, "too many stacks");
+	json_object_foreach(stacks, stack, count)
+	{
+		if (!is_stack(stack) || !json_is_integer(count) || json_integer_value(count) < 0)
+			return err_set(err, ERR_FAILED, "\"stacks\" holds what is no stack");
+	}
+	p->stacks = js_text(stacks);
+	return get_count(o, "samples", &p->samples, err) && get_count(o, "lost", &p->lost, err) &&
+	       get_choice(o, "source", sources, &p->source, err);
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -519,19 +559,13 @@ static const struct {
 	const char *type;
 	bool (*on)(struct collect *c, const json_t *o, struct err *err);
 } line_types[] = {
-	{"counter", on_counter},
-	{"end", on_end},
-	{"environment", on_environment},
-	{"hello", on_hello},
-	{"histogram", on_histogram},
-	{"lock", on_lock},
-	{"lock_health", on_lock_health},
-	{"log", on_log},
-	{"metric", on_metric},
-	{"missing", on_missing},
-	{"run", on_run},
-	{"run_end", on_run_end},
-	{"state", on_state},
+	{"counter", on_counter},	 {"end", on_end},
+	{"environment", on_environment}, {"hello", on_hello},
+	{"histogram", on_histogram},	 {"lock", on_lock},
+	{"lock_health", on_lock_health}, {"log", on_log},
+	{"metric", on_metric},		 {"missing", on_missing},
+	{"profile", on_profile},	 {"run", on_run},
+	{"run_end", on_run_end},	 {"state", on_state},
 };
 
 static bool dispatch(struct collect *c, const char *line, size_t n, struct err *err)

@@ -19,3 +19,17 @@ create table setup_changes (
 );
 grant select on setup_changes to mmperf_runner, mmperf_bisector, mmperf_reporter, mmperf_cli;
 grant insert on setup_changes to mmperf_runner;
+
+-- A third pass: sampling. Its timings are kept, and decide nothing.
+alter table runs drop constraint runs_pass_check;
+alter table runs add constraint runs_pass_check check (pass in ('clean', 'instrumented', 'profiled'));
+
+create table profiles (
+	run bigint primary key references runs,
+	source text not null check (source in ('cycles', 'cpu-clock')),
+	samples bigint not null,
+	lost bigint not null,
+	stacks jsonb not null                -- {"outermost;...;innermost": samples}
+);
+grant select on profiles to mmperf_runner, mmperf_bisector, mmperf_reporter, mmperf_cli;
+grant insert on profiles to mmperf_runner;
