@@ -11,23 +11,23 @@
 #include "stats/posterior.h"
 
 /* Log evidence behind the best at which a split or a sigma no longer counts. */
-static const double far_behind = 15.0;
+static const double far_behind = 12.0;
 /* Log evidence behind the best at which its levels no longer matter. */
-static const double rather_behind = 9.0;
+static const double rather_behind = 8.0;
 /* Log evidence behind the best that a split has at the ends of its window of levels. */
-static const double window_nats = 18.0;
+static const double window_nats = 16.0;
 /* Spacing of level points in posterior deviations of the level, when laid; the unit test against
  * brute force holds the result within 1e-3 with it. */
-static const double level_step_sds = 0.75;
+static const double level_step_sds = 0.7;
 /* Spacing of log sigma in its posterior deviations: the trapezoid rule's error is below 1e-4. */
-static const double sigma_step_sds = 1.4;
+static const double sigma_step_sds = 1.25;
 /* Log evidence behind the best that a sigma has at the ends of the grid, when laid and at most. */
-static const double sigma_nats = 10.0;
-static const double sigma_nats_least = 6.5;
+static const double sigma_nats = 8.0;
+static const double sigma_nats_least = 5.5;
 /* Posterior deviation of log sigma at which one sigma does. */
 static const double sigma_known_sd = 0.02;
 /* A grid is laid anew when there are so many times the boots. */
-static const double outgrown = 1.3;
+static const double outgrown = 1.6;
 /* Share of the evidence at a lattice's edge that calls for a wider one. */
 static const double edge_share_max = 1e-3;
 
@@ -159,23 +159,38 @@ struct split {
 	double sds; /* half width of its windows */
 };
 
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
+struct ranked {
+	double y;
+	size_t group;
+};
 
-	return (*x > *y) - (*x < *y);
+static int by_y(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	return (x->y > y->y) - (x->y < y->y);
 }
 
-static struct side side_of(const struct levels *l, const bool *after, bool which, double *values)
+static struct ranked *rank_boots(const struct levels *l)
+{
+	struct ranked *ranked = xcalloc(l->n, sizeof(*ranked));
+
+	for (size_t i = 0; i < l->n; i++)
+		ranked[i] = (struct ranked){l->y[i], l->group[i]};
+	qsort(ranked, l->n, sizeof(*ranked), by_y);
+	return ranked;
+}
+
+static struct side side_of(const struct ranked *ranked, size_t n, const bool *after, bool which,
+			   double *values)
 {
 	struct side side = {.n = 0};
 
-	for (size_t i = 0; i < l->n; i++)
-		if (after[l->group[i]] == which)
-			values[side.n++] = l->y[i];
+	for (size_t i = 0; i < n; i++)
+		if (after[ranked[i].group] == which)
+			values[side.n++] = ranked[i].y;
 	if (side.n == 0)
 		return side;
-	qsort(values, side.n, sizeof(*values), by_value);
 	side.lo = values[0];
 	side.hi = values[side.n - 1];
 	side.median = 0.5 * (values[side.n / 2] + values[(side.n - 1) / 2]);
@@ -222,14 +237,17 @@ static void subset_init(struct subset *set, const struct levels *l, const bool *
 	}
 }
 
-static void list_splits(const struct levels *l, const struct subset *set, struct split *out)
+static void list_splits(const struct subset *set, size_t groups, const struct ranked *ranked,
+			size_t n, struct split *out)
 {
-	AUTO_FREE double *values = xcalloc(l->n, sizeof(*values));
+	AUTO_FREE double *values = xcalloc(n, sizeof(*values));
 
 	for (size_t i = 0; i < set->n; i++) {
+		const bool *after = set->after + i * groups;
+
 		out[i].sds = sqrt(2.0 * fmax(window_nats - set->behind[i], 1.0));
 		for (int s = 0; s < 2; s++)
-			out[i].side[s] = side_of(l, set->after + i * l->groups, s == AFTER, values);
+			out[i].side[s] = side_of(ranked, n, after, s == AFTER, values);
 	}
 }
 
@@ -321,14 +339,6 @@ static struct lattice_range range_at(const struct levels *l, const struct split 
 	return r;
 }
 
-/* So that the order of the boots and a common offset leave the points where they are. */
-static double median_of(const struct levels *l, double *values)
-{
-	memcpy(values, l->y, l->n * sizeof(*values));
-	qsort(values, l->n, sizeof(*values), by_value);
-	return values[l->n / 2];
-}
-
 /* lo .. hi in log sigma. */
 struct stretch {
 	double lo, hi, step;
@@ -337,12 +347,11 @@ struct stretch {
 static void lay(struct levels *l, const struct subset *set, const struct stretch *s)
 {
 	AUTO_FREE struct split *splits = xcalloc(set->n, sizeof(*splits));
-	AUTO_FREE double *values = xcalloc(l->n, sizeof(*values));
-	double sd = l->prior.level_sd, anchor = 0.0;
+	AUTO_FREE struct ranked *ranked = rank_boots(l);
+	/* so that the order of the boots and a common offset leave the points where they are */
+	double sd = l->prior.level_sd, anchor = has_history(l) ? 0.0 : ranked[l->n / 2].y;
 
-	list_splits(l, set, splits);
-	if (!has_history(l))
-		anchor = median_of(l, values);
+	list_splits(set, l->groups, ranked, l->n, splits);
 	drop_grid(l);
 	l->sigmas = (size_t)fmax(0.0, ceil((s->hi - s->lo) / s->step - 1e-9)) + 1;
 	l->grid = xreallocarray(l->grid, l->sigmas, sizeof(*l->grid));
