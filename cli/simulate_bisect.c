@@ -164,7 +164,7 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		{0, "none-prior", OPT_FLOAT, &s->none_prior, "P",
 		 "prior of \"no culprit\"; 0: not considered (0.15)"},
 		{0, "outlier-model", OPT_FLOAT, &s->outlier_model, "P",
-		 "outliers that the model expects (0.05)"},
+		 "outliers that the model expects (0.03)"},
 		{0, "outliers", OPT_FLOAT, &s->outliers, "P", "share of boots that are outliers"},
 		{0, "outlier-at", OPT_FLOAT, &s->outlier_at, "D", "by how much they are off (8)"},
 		{0, "layout", OPT_FLOAT, &s->layout, "D",

@@ -15,7 +15,7 @@ void posterior_prior_init(struct posterior_prior *prior, double min_effect)
 	*prior = (struct posterior_prior){
 		.min_effect = min_effect,
 		.max_effect = 5.0,
-		.outlier = 0.05,
+		.outlier = 0.03,
 		.outlier_scale = 10.0,
 	};
 }

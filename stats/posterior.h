@@ -37,7 +37,8 @@ struct posterior_prior {
 	double machine_sd; /* spread of the machines' own offsets; 0: machines are equal */
 };
 
-/* max_effect 5 (150 times as slow), outliers 5 % at 10 sigma, the rest unknown. */
+/* max_effect 5 (150 times as slow), outliers 3 % at 10 sigma: the most that searches were
+ * simulated with, and four sigma are worth two boots still. The rest unknown. */
 void posterior_prior_init(struct posterior_prior *prior, double min_effect);
 
 struct posterior {

@@ -14,7 +14,7 @@ void sim_search_init(struct sim_search *spec)
 		.suspects = 256,
 		.shift = 2.0,
 		.none_prior = 0.15,
-		.outlier_model = 0.05,
+		.outlier_model = 0.03,
 		.floor = 0.25,
 		.ceiling = 20.0,
 		.stop = 0.99,

@@ -358,7 +358,7 @@ static void shape(const struct decide *decide)
 		spec.branches = rows[i].branches;
 		spec.skips = rows[i].skips;
 		spec.drift = rows[i].drift;
-		spec.drift_boots = 40; /* what a blind search takes here */
+		spec.drift_boots = 56; /* what a blind search takes with such a drift */
 		spec.culprit_weight = rows[i].weight;
 		c = measure(&spec, trials, decide->seed * 1000 + 580 + i);
 		row_of("shape", &spec, rows[i].name, rows[i].goal,
