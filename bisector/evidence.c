@@ -101,6 +101,8 @@ static void count_jobs(struct evidence *e)
 		size_t node = lineup_find(&e->lineup, job->commit);
 		bool failed = job->ended && strcmp(job->state, "done");
 
+		if (!strcmp(job->state, "cancelled"))
+			continue; /* nobody booted it: no failure, and no boot of the budget */
 		e->asked++;
 		e->open += !job->ended;
 		e->pending[node] += !job->ended;

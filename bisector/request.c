@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "bisector/asked.h"
 #include "bisector/kinds.h"
+#include "bisector/steer.h"
 #include "db/bisection.h"
 #include "db/request_work.h"
 
@@ -25,10 +26,15 @@ static bool advance(struct bisector *bisector, int64_t id, struct err *err)
 	CLEANUP(request_release) struct request request = {0};
 	CLEANUP(asked_release) struct asked ask = {0};
 	CLEANUP(db_tx_end) struct db *tx = NULL;
+	bool done;
 
 	if (!db_tx_begin(bisector->db, &tx, err) ||
 	    !request_read(bisector->db, id, &request, err) ||
-	    !asked_read(bisector, &request, &ask, err) || !request_start(bisector->db, id, err))
+	    !steer_advance(bisector, &request, &done, err))
+		return false;
+	if (done)
+		return db_tx_commit(&tx, err);
+	if (!asked_read(bisector, &request, &ask, err) || !request_start(bisector->db, id, err))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (!strcmp(kinds[i].kind, request.kind) &&

@@ -146,6 +146,30 @@ static bool to_id(const char *word, int64_t *id, struct err *err)
 	return true;
 }
 
+/* Words that steer a bisection; operands behind the number: boots or none. */
+static const struct {
+	const char *word, *kind;
+	size_t operands;
+} steers[] = {
+	{"cancel", "halt", 0},
+	{"resume", "resume", 0},
+	{"extend", "extend", 1},
+};
+
+static bool steer(struct session *session, const char *kind, const struct strs *words,
+		  struct err *err)
+{
+	long long boots = 0;
+	int64_t id = 0;
+
+	if (!to_id(words->v[1], &id, err))
+		return false;
+	if (words->n == 3 && (!str_to_i64(words->v[2], &boots) || boots < 1))
+		return err_set(err, ERR_USAGE, "bisect extend: \"%s\" is no number of boots",
+			       words->v[2]);
+	return search_steer(session, kind, id, boots, err);
+}
+
 static bool act(struct session *session, const struct strs *words, struct err *err)
 {
 	const char *verb = words->v[0];
@@ -155,11 +179,12 @@ static bool act(struct session *session, const struct strs *words, struct err *e
 		return searches_list(session, err);
 	if (!strcmp(verb, "show") && words->n == 2)
 		return to_id(words->v[1], &id, err) && search_show(session, id, err);
-	if (!strcmp(verb, "cancel") && words->n == 2)
-		return to_id(words->v[1], &id, err) && search_cancel(session, id, err);
+	for (size_t i = 0; i < ARRAY_SIZE(steers); i++)
+		if (!strcmp(verb, steers[i].word) && words->n == 2 + steers[i].operands)
+			return steer(session, steers[i].kind, words, err);
 	return err_set(err, ERR_USAGE,
-		       "bisect: \"%s\" is none of list, show ID, cancel ID; a new bisection wants "
-		       "--good, --bad and --metric",
+		       "bisect: \"%s\" is none of list, show ID, cancel ID, resume ID, extend ID "
+		       "BOOTS; a new bisection wants --good, --bad and --metric",
 		       verb);
 }
 
@@ -184,7 +209,7 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 	AUTO_STRS words = STRS_INIT;
 	bool help;
 
-	if (!command_parse(session, &cmd_bisect, opts, argc, argv, 0, 2, &words, &help, err))
+	if (!command_parse(session, &cmd_bisect, opts, argc, argv, 0, 3, &words, &help, err))
 		return false;
 	if (help)
 		return true;
@@ -195,7 +220,7 @@ const struct command cmd_bisect = {
 	.name = "bisect",
 	.summary = "find the commit that changed a metric",
 	.usage = "--good REV --bad REV --metric METRIC [--bench SUITE] [--class CLASS] [...]\n"
-		 "list\nshow ID\ncancel ID",
+		 "list\nshow ID\ncancel ID\nresume ID\nextend ID BOOTS",
 	.about = "Boots commits until one of them is the culprit with a posterior of "
 		 "bisect.posterior,\n"
 		 "or the budget is used and a narrowed range is left; then proves it by fresh "

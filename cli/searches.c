@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cli/ask.h"
 #include "cli/show.h"
 #include "db/request.h"
 #include "db/status.h"
@@ -107,27 +108,31 @@ bool search_show(struct session *session, int64_t id, struct err *err)
 	return true;
 }
 
-bool search_cancel(struct session *session, int64_t id, struct err *err)
+bool search_steer(struct session *session, const char *kind, int64_t id, int64_t boots,
+		  struct err *err)
 {
+	CLEANUP(request_release) struct request request = {0};
+	const struct ask ask = {.suites = STRS_INIT};
+	AUTO_JSON *args = json_object();
 	AUTO_JSON *doc = NULL;
-	int64_t request;
 	struct db *db;
-	bool open;
+	bool ended;
 
 	if (!session_db(session, &db, err) || !status_bisection(db, id, &doc, err))
 		return false;
-	request = js_i64_or(doc, "request", 0);
-	if (!request)
-		return err_set(
-			err, ERR_USAGE,
-			"bisection %lld was begun by the detector, not by a request; it ends at "
-			"its budget of %lld boots at the latest",
-			(long long)id, (long long)js_i64_or(doc, "budget", 0));
-	if (!request_cancel(db, request, &open, err))
-		return false;
-	if (!open)
+	if (!strcmp(kind, "halt") && (!strcmp(js_str_or(doc, "state", ""), "done") ||
+				      !strcmp(js_str_or(doc, "state", ""), "cancelled")))
 		return err_set(err, ERR_NOTFOUND, "bisection %lld has ended already (%s)",
 			       (long long)id, js_str_or(doc, "state", "?"));
-	printf("bisection %lld cancelled\n", (long long)id);
+	js_set_i64(args, "bisection", id);
+	if (boots)
+		js_set_i64(args, "boots", boots);
+	if (!ask_and_wait(session, &ask, kind, args, &request, &ended, err))
+		return false;
+	if (session->json)
+		session_print_json(request.result);
+	else
+		printf("bisection %lld %s\n", (long long)id,
+		       !strcmp(kind, "halt") ? "cancelled" : "goes on");
 	return true;
 }

@@ -203,6 +203,33 @@ bool bisection_cancel(struct db *db, int64_t id, const char *reason, struct err 
 	return db_exec(db, sql, DBV(dbv_i64(id), dbv_text(reason)), err);
 }
 
+/* Boots of the proof have keys of their own, so those that were cancelled are queued again. */
+static bool requeue_proof(struct db *db, int64_t id, struct err *err)
+{
+	static const char sql[] =
+		"update jobs set state = 'queued', ended_at = null, error = null"
+		" where bisection = $1 and purpose = 'prove' and state = 'cancelled'";
+
+	return db_exec(db, sql, DBV(dbv_i64(id)), err);
+}
+
+bool bisection_reopen(struct db *db, int64_t id, int more_boots, bool *found, struct err *err)
+{
+	static const char sql[] =
+		"update bisections set budget_boots = budget_boots + $2::int, outcome = null,"
+		"  ended_at = null, reason = case when ended_at is null then reason end,"
+		"  state = case when ended_at is null then state"
+		"   when culprit is null then 'searching' else 'proving' end"
+		" where id = $1 and (state in ('searching', 'proving', 'cancelled')"
+		"  or (outcome in ('narrowed', 'unfinished') and culprit is null)) returning id";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_i64(id), dbv_i64(more_boots)), DB_MAYBE, &rows, err))
+		return false;
+	*found = rows_n(rows) == 1;
+	return !*found || requeue_proof(db, id, err);
+}
+
 void bisection_summary_release(struct bisection_summary *summary)
 {
 	free(summary->state);

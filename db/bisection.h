@@ -6,7 +6,7 @@
  * A search: its frozen hypotheses, its steps, its end.
  *
  *   searching --> proving --> done
- *        \___________\______> done | cancelled
+ *        \___________\______> done | cancelled --> searching | proving, by hand
  */
 
 #include "db/conn.h"
@@ -92,6 +92,14 @@ struct bisection_end {
 bool bisection_finish(struct db *db, int64_t id, const struct bisection_end *end,
 		      struct err *err) _must_check;
 bool bisection_cancel(struct db *db, int64_t id, const char *reason, struct err *err) _must_check;
+
+/*
+ * Adds boots to the budget. One that was cancelled, or ended without an answer, goes on from its
+ * rows: searching, or proving when its culprit was being proved. *found is false when it has its
+ * answer.
+ */
+bool bisection_reopen(struct db *db, int64_t id, int more_boots, bool *found,
+		      struct err *err) _must_check;
 
 /* What a request's result says about its bisection; texts are the caller's to free. */
 struct bisection_summary {

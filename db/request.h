@@ -12,7 +12,7 @@
 
 struct request {
 	int64_t id;
-	char *kind; /* run, compare, bisect */
+	char *kind; /* run, compare, bisect; extend, resume, halt */
 	char *state;
 	char *error; /* NULL unless it failed */
 	json_t *args;

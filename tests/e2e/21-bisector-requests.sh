@@ -85,6 +85,32 @@ wait_sql 60 "select exists (select from jobs where request = $stop)"
 sql "update requests set state = 'cancelled', ended_at = now() where id = $stop"
 ok "cancelled jobs end" wait_sql 60 "select not exists (select from jobs where request = $stop and ended_at is null)"
 
+# More boots for one that used its budget up; one that was ended is taken up again from its boots.
+of() {
+	sql "select id from bisections where request = $1"
+}
+state() {
+	sql "select state || ' ' || coalesce(outcome, '-') from bisections where id = $1"
+}
+answered=$(ask extend "{\"bisection\": $(of "$find"), \"boots\": 5}")
+tight2=$(ask bisect "{\"good\": \"$(oid base)\", \"bad\": \"$(oid 'a 19')\", \"metric\": \"fault_ns\", \"budget\": 2}")
+again=$(ask bisect "{\"good\": \"$(oid base)\", \"bad\": \"$(oid 'a 19')\", \"metric\": \"fault_ns\"}")
+serve 0.3 "select ended_at is not null from requests where id = $tight2"
+serve 0.3 "select exists (select from bisections where request = $again)"
+halt=$(ask halt "{\"bisection\": $(of "$again")}")
+ok "halt is done at once" wait_sql 60 "select state = 'done' from requests where id = $halt"
+like "an answered bisection is not extended" "$(error "$answered")" '^failed: .*has its answer'
+like "the budget is used up" "$(state "$(of "$tight2")")" '^done narrowed$'
+like "halted" "$(state "$(of "$again")")" '^(cancelled unfinished|done culprit)$'
+ask extend "{\"bisection\": $(of "$tight2"), \"boots\": 80}" >/dev/null
+ask resume "{\"bisection\": $(of "$again")}" >/dev/null
+serve 0.3 "select count(*) = 0 from requests where state in ('queued', 'running')"
+serve 0.3 "select count(*) = 0 from bisections where ended_at is null"
+for request in "$tight2" "$again"; do
+	is "taken up again: the culprit" "$(sql "select b.state || ' ' || b.outcome || ' ' || c.oid from bisections b
+		join commits c on c.id = b.culprit where b.request = $request")" "done culprit $(oid 'a 5')"
+done
+
 # A host that could not build is asked again later; what does not compile is not.
 sql "select fake_commit('late', $base, 'late', null, 'late');
 	insert into builds (tree_oid, recipe, toolchain, commit, layout_seed) select c.tree_oid, b.recipe, b.toolchain, c.id, 0
