@@ -15,6 +15,7 @@
 #include "cli/session.h"
 #include "cli/stop.h"
 #include "db/machine.h"
+#include "runner/console.h"
 #include "runner/console_record.h"
 #include "runner/console_source.h"
 
@@ -26,14 +27,21 @@
 #define SYSRQ_MAX    ((size_t)1 << 20)
 #define SYSRQ_LOOK_S 3.0
 
+static void print(char *bytes, size_t n)
+{
+	if (isatty(STDOUT_FILENO))
+		console_plain(bytes, n);
+	fwrite(bytes, 1, n, stdout);
+	fflush(stdout);
+}
+
 static bool copy_new(int fd, struct err *err)
 {
 	char buf[65536];
 	ssize_t n;
 
 	while ((n = read(fd, buf, sizeof(buf))) > 0)
-		if (!fs_write_fd(STDOUT_FILENO, buf, (size_t)n))
-			return err_sys(err, "cannot write the console to stdout");
+		print(buf, (size_t)n);
 	return n == 0 || err_sys(err, "cannot read the console");
 }
 
@@ -111,7 +119,7 @@ static bool print_last(struct session *session, const char *machine, struct err 
 	if (!store_open(dir, &store, err) || !store_get(store, sha256, &path, err) ||
 	    !gzip_read(path, MAX_CONSOLE, &text, err))
 		return false;
-	fwrite(text.s, 1, text.len, stdout);
+	print(text.s, text.len);
 	fprintf(stderr, "mmperf: this boot ended as %s\n", outcome);
 	return true;
 }
@@ -146,7 +154,7 @@ static bool send_keys(const struct settings *settings, const char *machine, cons
 	clock_sleep_s(SYSRQ_LOOK_S);
 	if (!console_source_read(c, &cursor, SYSRQ_MAX, &answer, err))
 		return false;
-	fwrite(answer.s, 1, answer.len, stdout);
+	print(answer.s, answer.len);
 	return true;
 }
 

@@ -114,3 +114,11 @@ struct console_facts console_facts(const char *text, size_t n)
 		.gaps = count(text, n, ": console lost: "),
 	};
 }
+
+void console_plain(char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (((unsigned char)bytes[i] < ' ' && !memchr("\n\r\t", bytes[i], 3)) ||
+		    bytes[i] == 0x7f)
+			bytes[i] = ' ';
+}

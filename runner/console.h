@@ -25,4 +25,7 @@ struct console_facts console_facts(const char *text, size_t n);
 /* The last line that is not blank, as plain text, cut to a readable length. */
 void console_last_line(const char *text, size_t n, struct str *line);
 
+/* For a person's terminal: control characters but line ends and tabs become blanks, in place. */
+void console_plain(char *bytes, size_t n);
+
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "runner/console.h"
 #include "runner/consoles/drivers.h"
 
 /* A BMC that is restarting is away for a minute or two; asking it more often prolongs that. */
@@ -43,7 +44,8 @@ struct recorder {
 	double lost_s;
 	double retry_s;
 	double retry_at_s;
-	bool line_open; /* the file does not end in a newline */
+	bool line_open;	  /* the file does not end in a newline */
+	bool on_terminal; /* of a person */
 	bool ended;
 };
 
@@ -176,9 +178,12 @@ static bool keep(struct recorder *r, const char *bytes, size_t n, struct err *er
 {
 	AUTO_STR taken = str_new();
 
-	if (!r->driver->take)
-		return append(r, bytes, n, err);
-	r->driver->take(&r->link, bytes, n, &taken);
+	if (r->driver->take)
+		r->driver->take(&r->link, bytes, n, &taken);
+	else
+		str_addn(&taken, bytes, n);
+	if (r->on_terminal)
+		console_plain(taken.s, taken.len);
 	return append(r, taken.s, taken.len, err);
 }
 
@@ -299,6 +304,7 @@ static bool open_file(struct recorder *r, const char *path, struct err *err)
 	struct stat st;
 
 	if (!path) {
+		r->on_terminal = isatty(STDOUT_FILENO);
 		r->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 		return r->out >= 0 || err_sys(err, "cannot write to stdout");
 	}

@@ -58,6 +58,14 @@ static void test_console(void **state _unused)
 	assert_string_equal(line.s, "");
 }
 
+static void test_console_on_a_terminal(void **state _unused)
+{
+	char text[] = "\033[2Ja\tb\r\n\177\xc3\xa9";
+
+	console_plain(text, sizeof(text) - 1);
+	assert_string_equal(text, " [2Ja\tb\r\n \xc3\xa9");
+}
+
 static void test_console_facts(void **state _unused)
 {
 	static const char text[] =
@@ -229,10 +237,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_disturbance),   cmocka_unit_test(test_console),
-		cmocka_unit_test(test_console_facts), cmocka_unit_test(test_first_error),
-		cmocka_unit_test(test_series),	      cmocka_unit_test(test_initramfs),
-		cmocka_unit_test(test_host_plan),     cmocka_unit_test(test_host_offer),
-		cmocka_unit_test(test_kvm),
+		cmocka_unit_test(test_console_facts), cmocka_unit_test(test_console_on_a_terminal),
+		cmocka_unit_test(test_first_error),   cmocka_unit_test(test_series),
+		cmocka_unit_test(test_initramfs),     cmocka_unit_test(test_host_plan),
+		cmocka_unit_test(test_host_offer),    cmocka_unit_test(test_kvm),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
