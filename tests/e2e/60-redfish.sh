@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 test_begin
 
-"$root/tests/metal/boot-sector" "$dir/disk" "$(printf 'Linux version 0.0 (boot sector)\r\n')"
+"$root/tests/metal/boot-sector" "$dir/disk" '[    0.000000] Linux version 0.0 (boot sector)'
 echo 'correct horse battery' >"$dir/password"
 chmod 600 "$dir/password"
 openssl req -x509 -newkey rsa:2048 -nodes -keyout "$dir/key" -out "$dir/cert" -days 2 -subj /CN=bmc1 >/dev/null 2>&1
