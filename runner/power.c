@@ -151,11 +151,6 @@ const char *power_name(const struct power *p, size_t i)
 	return p->v[i]->name;
 }
 
-bool power_only_switches(const struct power *p, size_t i)
-{
-	return p->v[i]->only_switches;
-}
-
 static void begin(struct power *p)
 {
 	p->link.end_s = clock_mono_s() + power_seconds(&p->link, "power-timeout");

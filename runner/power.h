@@ -48,8 +48,6 @@ void power_free_ptr(struct power **p);
 
 size_t power_count(const struct power *p);
 const char *power_name(const struct power *p, size_t i);
-/* A socket: on, off and cycle are all that it can do. */
-bool power_only_switches(const struct power *p, size_t i);
 
 /* Driver after driver until one has done it; err tells what each said. ERR_CONFLICT and whatever
  * else the guard says ends it at once. */

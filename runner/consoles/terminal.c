@@ -86,11 +86,24 @@ static bool sol_connect(struct console_link *link, struct err *err)
 	       console_on_terminal(link, &spec, err);
 }
 
+/* What ipmitool says when the BMC has given it the line; link->state is how much of it has come. */
+static const char greeting[] = "SOL Session operational";
+
+static void sol_take(struct console_link *link, const char *bytes, size_t n, struct str *out)
+{
+	str_addn(out, bytes, n);
+	for (size_t i = 0; i < n && greeting[link->state]; i++)
+		link->state = bytes[i] == greeting[link->state] ? link->state + 1
+								: bytes[i] == greeting[0];
+}
+
 /* ipmitool's escape is heard at the beginning of a line only. */
 static bool sol_sysrq(struct console_link *link, char key, struct err *err)
 {
 	const char order[] = {'\r', '~', 'B', key};
 
+	if (greeting[link->state])
+		return err_set(err, ERR_FAILED, "the BMC has not opened the line yet");
 	return console_send(link, order, sizeof(order), err);
 }
 
@@ -175,6 +188,7 @@ const struct console_driver console_ipmi = {
 	.scheme = "ipmi",
 	.check = sol_check,
 	.connect = sol_connect,
+	.take = sol_take,
 	.sysrq = sol_sysrq,
 };
 

@@ -16,7 +16,6 @@ struct power_link {
 
 struct power_driver {
 	const char *name;
-	bool only_switches; /* has no order but on, off and cycle */
 	/* Settings and secrets, without a word to the outside. */
 	bool (*check)(struct power_link *link, struct err *err);
 	/* The device took the order. ERR_NOTFOUND: it has none for this verb, another way is tried.

@@ -88,7 +88,6 @@ static bool pdu_ask(struct power_link *link, enum power_state *out, struct err *
 
 const struct power_driver power_pdu = {
 	.name = "pdu",
-	.only_switches = true,
 	.check = pdu_check,
 	.order = pdu_order,
 	.ask = pdu_ask,
