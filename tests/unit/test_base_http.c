@@ -121,6 +121,76 @@ static void test_other_protocols(void **state _unused)
 	assert_int_equal(out.len, 0);
 }
 
+static bool ask(const char *response, struct http_answer *answer, struct err *err)
+{
+	CLEANUP(server_stop) struct server server = server_start(response);
+	struct http_request request = {
+		.method = "POST", .url = server.url, .body = "{}", .timeout_s = 10, .max = 1000};
+
+	return http_ask(&request, answer, err);
+}
+
+static void test_any_status_is_an_answer(void **state _unused)
+{
+	CLEANUP(http_answer_release) struct http_answer answer = {0};
+	struct err err;
+
+	assert_true(ask("HTTP/1.1 100 Continue\r\nX-Early: yes\r\n\r\n"
+			"HTTP/1.1 503 Busy\r\nretry-after: 7\r\nLocation:  /task/1 \r\n"
+			"Content-Length: 4\r\n\r\nwait",
+			&answer, &err));
+	assert_int_equal(answer.status, 503);
+	assert_string_equal(answer.body.s, "wait");
+	assert_string_equal(http_header(&answer, "location"), "/task/1");
+	assert_null(http_header(&answer, "X-Early"));
+	assert_null(http_header(&answer, "Loc"));
+	assert_true(http_retry_after_s(&answer, 99) == 7);
+}
+
+static void test_retry_after(void **state _unused)
+{
+	CLEANUP(http_answer_release) struct http_answer answer = {0};
+
+	assert_true(http_retry_after_s(&answer, 3) == 3);
+	strs_push(&answer.headers, "Retry-After: soon");
+	assert_true(http_retry_after_s(&answer, 3) == 3);
+	http_answer_release(&answer);
+	answer = (struct http_answer){0};
+	strs_push(&answer.headers, "Retry-After: Fri, 01 Jan 2100 00:00:00 GMT");
+	assert_true(http_retry_after_s(&answer, 3) > 1000);
+}
+
+/* A header may hold a secret: it follows nobody to another place. */
+static void test_no_redirects(void **state _unused)
+{
+	CLEANUP(http_answer_release) struct http_answer answer = {0};
+	struct err err;
+
+	assert_true(ask("HTTP/1.1 307 Go\r\nLocation: http://127.0.0.1:1/\r\n"
+			"Content-Length: 0\r\n\r\n",
+			&answer, &err));
+	assert_int_equal(answer.status, 307);
+}
+
+static void test_no_password_in_the_clear(void **state _unused)
+{
+	static const char *const urls[] = {"http://bmc.example/", "http://localhost.example/",
+					   "http://127.0.0.1.example/"};
+	struct err err;
+
+	for (size_t i = 0; i < ARRAY_SIZE(urls); i++) {
+		CLEANUP(http_answer_release) struct http_answer answer = {0};
+		struct http_request request = {
+			.url = urls[i], .user = "op", .password = "x", .timeout_s = 5, .max = 10};
+
+		assert_false(http_ask(&request, &answer, &err));
+		assert_int_equal(err.kind, ERR_USAGE);
+		assert_non_null(strstr(err.msg, "in the clear"));
+	}
+	assert_true(http_is_loopback("smtp://localhost:25"));
+	assert_true(http_is_loopback("http://[::1]/x"));
+}
+
 static int set_up(void **state _unused)
 {
 	http_init();
@@ -134,6 +204,10 @@ int main(void)
 		cmocka_unit_test(test_statuses),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_other_protocols),
+		cmocka_unit_test(test_any_status_is_an_answer),
+		cmocka_unit_test(test_retry_after),
+		cmocka_unit_test(test_no_redirects),
+		cmocka_unit_test(test_no_password_in_the_clear),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);
