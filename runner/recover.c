@@ -9,10 +9,10 @@
 #include "base/log.h"
 
 /* One look: a machine that is up answers in less, one that is not may answer the next time. */
-#define LOOK_S	8.0
+#define LOOK_S	15.0
 #define PAUSE_S 0.3
 /* Of a step's time, for what the machine does by itself (panic=N, a watchdog). */
-#define ALONE	0.15
+#define ALONE	0.5
 
 void recovery_init(struct recovery *r, struct ssh *ssh, const char *machine)
 {

@@ -9,7 +9,7 @@
 #include "base/fs.h"
 
 #define SCRIPT_S     60.0
-#define REBOOT_S     20.0
+#define REBOOT_S     60.0
 /* Kernel, initrd and agent: about 40 MB at most so far. */
 #define WANTED_BYTES ((int64_t)64 << 20)
 
@@ -238,7 +238,7 @@ bool target_look(struct ssh *ssh, const char *dir, double timeout_s, struct targ
 
 	ssh_assign(&script, "dir", dir);
 	str_add(&script, look_script);
-	return ssh_connect(ssh, timeout_s, err) && run(ssh, script.s, timeout_s, &out, err) &&
+	return ssh_connect(ssh, timeout_s, err) && run(ssh, script.s, SCRIPT_S, &out, err) &&
 	       (target_state_parse(out.s, state, err) ||
 		err_wrap(err, "machine %s", ssh->destination));
 }

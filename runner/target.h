@@ -30,7 +30,7 @@ void target_state_release(struct target_state *state);
 /* Where files go on machine NAME: its setting `target-dir`. */
 const char *target_dir(const struct worker *worker, const char *machine);
 
-/* Connects and looks; *state is released first. Also makes the directory for our files. */
+/* Connects, for at most timeout_s, and looks; *state is released first. Also makes the directory for our files. */
 bool target_look(struct ssh *ssh, const char *dir, double timeout_s, struct target_state *state,
 		 struct err *err) _must_check;
 /* The same as text that target_look() got; for tests. False: something that must be there is not. */

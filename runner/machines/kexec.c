@@ -17,7 +17,7 @@
 /* Pushing and loading: 40 MB over a slow link, and a kernel that is checked and relocated. */
 #define LOAD_S	300.0
 /* The first look; a machine that is up answers sooner. */
-#define FIRST_S 15.0
+#define FIRST_S 30.0
 struct kexec {
 	struct ssh ssh;
 	struct power *power;
