@@ -174,6 +174,16 @@ static char *mitigations(void)
 	return xstrdup("default");
 }
 
+/* Settings of the firmware (clusters of a socket, prefetchers) change with it and are not seen from here
+ * otherwise. */
+static char *firmware(void)
+{
+	AUTO_FREE char *vendor = text_of("/sys/class/dmi/id/bios_vendor");
+	AUTO_FREE char *version = text_of("/sys/class/dmi/id/bios_version");
+
+	return xasprintf("%s %s", vendor, version);
+}
+
 static int by_text(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -264,6 +274,7 @@ static const char *spinlock_word(const struct kallsyms *syms)
 
 json_t *env_environment(json_t *knobs, bool memcg, const struct kallsyms *syms)
 {
+	AUTO_FREE char *bios = firmware();
 	AUTO_FREE char *model = cpu_model();
 	AUTO_FREE char *clocksource = env_clocksource();
 	AUTO_FREE char *option = mitigations();
@@ -277,6 +288,7 @@ json_t *env_environment(json_t *knobs, bool memcg, const struct kallsyms *syms)
 
 	js_set_str(facts, "arch", uname(&name) ? "-" : name.machine);
 	js_set_str(facts, "cpu", model);
+	js_set_str(facts, "firmware", bios);
 	js_set_i64(facts, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
 	js_set_i64(facts, "sockets", count_sockets());
 	js_set_str(facts, "smt", smt);
