@@ -104,6 +104,10 @@ is 'a panic is tried twice and is a failure of the kernel' \
 		join boots b on b.attempt = a.id where j.key = 'panic:1' group by 1")" 'failed|2|kernel|panic'
 like 'the console tells why' "$(sql "select reason from boots where outcome = 'panic' limit 1")" 'Kernel panic'
 is 'every boot has its console' "$(sql "select count(*) from boots where console is null")" 0
+sha256=$(sql "select a.sha256 from boots b join artifacts a on a.id = b.console where b.outcome = 'panic' limit 1")
+like '... compressed' "$(find "$dir/state/artifacts" -type f -path "*${sha256#??}" -exec zcat {} +)" 'Kernel panic'
+last=$(sql "select m.name, b.outcome from boots b join machines m on m.id = b.machine order by b.id desc limit 1")
+like '... to be read again' "$(mmperf machine console "${last%|*}" --last 2>&1)" "^mmperf: this boot ended as ${last#*|}"
 is 'samples of both passes, one setup' \
 	"$(sql "select count(*), count(distinct series), count(distinct setup) from samples join series s on s.id = series")" '24|2|1'
 is 'five iterations and their median' \
