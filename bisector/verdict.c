@@ -11,6 +11,7 @@
 
 #define BLIND_BOOTS 6 /* finished boots without one number of the series: it stopped existing */
 #define NAMES_MAX   5
+#define SECOND_SAID 0.5 /* posterior of a second change from which on it is said */
 
 static const struct history_commit *commit_of(const struct evidence *e, size_t h)
 {
@@ -108,6 +109,18 @@ static const char *no_proof(const struct evidence *e, size_t h)
 	return NULL;
 }
 
+static void add_second(const struct evidence *e, size_t h, struct str *out)
+{
+	size_t other;
+	double second = posterior_second(&e->post, h, &other);
+
+	if (second < SECOND_SAID)
+		return;
+	str_addf(out, "; there is another change beside it (%.2f), best suspect ", second);
+	verdict_name(e, other, out);
+	str_add(out, ": bisect what lies on its side");
+}
+
 static bool end_culprit(struct bisector *bisector, const struct evidence *e, size_t h,
 			struct err *err)
 {
@@ -118,6 +131,7 @@ static bool end_culprit(struct bisector *bisector, const struct evidence *e, siz
 		return end_named(bisector, e, h, why, err);
 	verdict_name(e, h, &reason);
 	str_addf(&reason, ": posterior %.3f after %zu boots", e->post.mass[h], e->observed);
+	add_second(e, h, &reason);
 	log_info("bisection %lld: proving %s", (long long)e->bisection->id, reason.s);
 	return job_cancel(bisector->db, 0, e->bisection->id, 0, "the search has ended", err) &&
 	       bisection_start_proof(bisector->db, e->bisection->id, e->hypotheses.v[h].commit,

@@ -290,6 +290,61 @@ void posterior_init(struct posterior *post, const struct sides *sides, const dou
 	posterior_add(post, obs, n_obs);
 }
 
+/* Few ranges have two changes of one metric: a guess on the side of silence. */
+static const double second_prior = 0.05;
+
+/* Do the boots of this side of the culprit lie on both sides of h? */
+static bool divides(const struct posterior *post, size_t h, size_t culprit, bool after)
+{
+	bool seen[2] = {false, false};
+
+	for (size_t n = 0; n < post->nodes; n++)
+		if (post->boots_of[n] && sides_after(post->sides, culprit, n) == after)
+			seen[sides_after(post->sides, h, n)] = true;
+	return seen[0] && seen[1];
+}
+
+static double look_beside(const struct posterior *post, size_t culprit, bool after, size_t *other)
+{
+	const struct posterior_state *s = post->state_;
+	AUTO_FREE double *mass = xcalloc(post->hypotheses, sizeof(*mass));
+	AUTO_FREE struct posterior_obs *obs = xcalloc(s->n + 1, sizeof(*obs));
+	struct posterior_prior prior = s->prior;
+	CLEANUP(posterior_release) struct posterior beside = {0};
+	size_t n = 0, suspects = 0;
+
+	*other = 0;
+	for (size_t h = 1; h < post->hypotheses; h++)
+		suspects += mass[h] =
+			h != culprit && s->prior_mass[h] > 0.0 && divides(post, h, culprit, after);
+	if (!suspects)
+		return 0.0;
+	for (size_t h = 1; h < post->hypotheses; h++)
+		mass[h] *= second_prior / (double)suspects;
+	mass[0] = 1.0 - second_prior;
+	for (size_t i = 0; i < s->n; i++)
+		if (sides_after(post->sides, culprit, s->obs[i].node) == after)
+			obs[n++] = s->obs[i];
+	if (after)
+		prior.level_sd = 0.0; /* history tells the good level only */
+	posterior_init(&beside, post->sides, mass, obs, n, &prior);
+	for (size_t h = 1; h < post->hypotheses; h++)
+		if (mass[h] > 0.0 && (!*other || beside.mass[h] > beside.mass[*other]))
+			*other = h;
+	return 1.0 - beside.mass[0];
+}
+
+double posterior_second(const struct posterior *post, size_t culprit, size_t *other)
+{
+	size_t later;
+	double before = look_beside(post, culprit, false, other);
+	double after = look_beside(post, culprit, true, &later);
+
+	if (after > before)
+		*other = later;
+	return fmax(before, after);
+}
+
 void posterior_release(struct posterior *post)
 {
 	struct posterior_state *s = post->state_;

@@ -83,4 +83,11 @@ void posterior_init(struct posterior *post, const struct sides *sides, const dou
 		    const struct posterior_prior *prior);
 void posterior_release(struct posterior *post);
 
+/*
+ * The model has one change. This looks for a second one, for the worse too, beside that of
+ * hypothesis `culprit`: at the boots on either side of it by themselves. Returns the posterior of
+ * there being one, and the likeliest hypothesis for it in *other (0 when nothing could tell).
+ */
+double posterior_second(const struct posterior *post, size_t culprit, size_t *other);
+
 #endif
