@@ -119,7 +119,7 @@ void sim_world_release(struct sim_world *world)
 struct trial {
 	const struct sim_world *world;
 	struct rng *rng;
-	size_t culprit;
+	size_t culprit, other;
 	double shift;
 	double *prior, *cost, *offset;
 	bool *testable;
@@ -165,6 +165,8 @@ static void draw_truth(struct trial *t)
 		t->shift = spec->floor * pow(spec->ceiling / spec->floor, rng_uniform(t->rng));
 	}
 	t->culprit = any ? 1 + rng_below(t->rng, spec->suspects) : 0;
+	while (spec->second > 0.0 && (!t->other || labs((long)t->other - (long)t->culprit) < 4))
+		t->other = 1 + rng_below(t->rng, spec->suspects);
 }
 
 static void trial_init(struct trial *t, const struct sim_world *world, struct rng *rng)
@@ -203,6 +205,8 @@ static double draw_boot(struct trial *t, size_t node, size_t machine)
 		y = spec->outlier_at + 2.0 * y;
 	else if (t->culprit && sides_after(&t->world->sides, t->culprit, node))
 		y += t->shift;
+	if (t->other && sides_after(&t->world->sides, t->other, node))
+		y += spec->second;
 	if (spec->layout > 0.0)
 		y += spec->layout * rng_normal(t->rng);
 	return y + t->offset[machine] + spec->drift * (double)t->n / (double)spec->drift_boots;
@@ -233,6 +237,19 @@ static void boot_round(struct trial *t)
 	}
 }
 
+static void conclude_second(const struct trial *t, struct sim_search_end *end)
+{
+	size_t named = end->state.n ? t->set[0] : 0, suspect;
+
+	end->other = t->other;
+	if (end->state.verdict != SEARCH_CULPRIT)
+		return;
+	end->blamed = named != t->culprit && named != t->other;
+	end->noticed = posterior_second(&t->post, named, &suspect);
+	end->both = (named == t->culprit && suspect == t->other) ||
+		    (named == t->other && suspect == t->culprit);
+}
+
 static void conclude(const struct trial *t, struct sim_search_end *end)
 {
 	enum search_verdict verdict = end->state.verdict;
@@ -243,6 +260,7 @@ static void conclude(const struct trial *t, struct sim_search_end *end)
 	end->top = end->state.n > 0 && t->set[0] == t->culprit;
 	end->right = t->culprit ? verdict == SEARCH_CULPRIT && t->set[0] == t->culprit
 				: verdict == SEARCH_NONE;
+	conclude_second(t, end);
 	end->holds = false;
 	for (size_t i = 0; i < end->state.n; i++)
 		end->holds |= t->set[i] == t->culprit;

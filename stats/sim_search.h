@@ -18,7 +18,8 @@ enum sim_knowledge {
 
 struct sim_search {
 	size_t suspects;
-	double shift; /* 0: no change */
+	double shift;  /* 0: no change */
+	double second; /* another change, at least 4 commits away; 0: none */
 	enum sim_knowledge known;
 	double none_prior;    /* of "no culprit"; 0: not among the hypotheses */
 	double outlier_model; /* weight of the broad component in the model */
@@ -47,6 +48,10 @@ struct sim_search_end {
 	size_t culprit; /* hypothesis; 0: none */
 	bool right;	/* the exact commit, or rightly none */
 	bool holds;	/* the answer's set holds it */
+	size_t other;	/* hypothesis of the second change; 0: none */
+	bool blamed;	/* a commit was named that brought neither */
+	double noticed; /* posterior of a second change beside the culprit */
+	bool both;	/* the culprit is one of the two, and the other is suspected most */
 	bool top;	/* the first of the set is it */
 	double mass;	/* of the first of the set */
 	size_t boots, rounds;

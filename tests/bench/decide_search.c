@@ -367,6 +367,38 @@ static void shape(const struct decide *decide)
 	}
 }
 
+static void two_steps(const struct decide *decide)
+{
+	static const double pairs[][2] = {{2.0, 1.0}, {4.0, 2.0}};
+	static const char *const boots_goal[] = {"<= 170", "<= 50"};
+	size_t trials = decide_trials(decide, 500, 2000);
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		struct sim_search spec = usual(256, pairs[i][0], SIM_NOTHING);
+		CLEANUP(sim_world_release) struct sim_world world;
+		double both = 0, blamed = 0, noticed = 0, boots = 0, n = (double)trials;
+		AUTO_FREE char *more = xasprintf(" and %g", pairs[i][1]);
+		struct rng rng;
+
+		spec.second = pairs[i][1];
+		rng_seed(&rng, decide->seed * 1000 + 590 + i);
+		sim_world_init(&world, &spec, &rng);
+		for (size_t t = 0; t < trials; t++) {
+			struct sim_search_end end;
+
+			sim_search_run(&world, &rng, &end);
+			both += 100.0 / n * (end.both && end.noticed > 0.5);
+			noticed += 100.0 / n * (end.noticed > 0.5);
+			blamed += 100.0 / n * end.blamed;
+			boots += (double)end.boots / n;
+		}
+		row_of("two steps", &spec, more, ">= 95", both, "% both exact");
+		row_of("two steps", &spec, more, "-", noticed, "% noticed");
+		row_of("two steps", &spec, more, "<= 1", blamed, "% innocent");
+		row_of("two steps", &spec, more, boots_goal[i], boots, "boots");
+	}
+}
+
 static double cpu_s(void)
 {
 	struct timespec t;
@@ -446,6 +478,7 @@ const struct decide_part decide_search_parts[] = {
 	{"machines", machines},
 	{"calibration", calibration},
 	{"shape", shape},
+	{"two-steps", two_steps},
 	{"speed", speed},
 	{0},
 };
