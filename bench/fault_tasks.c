@@ -232,8 +232,10 @@ static void note_usage(struct task *task)
 static void do_rounds(struct task *task)
 {
 	struct tally *tally = task->tally;
-	uint64_t t0 = clock_mono_ns();
+	uint64_t t0;
 
+	note_usage(task);
+	t0 = clock_mono_ns();
 	for (long long i = 0; i < task->crew->work->rounds && !tally->failed; i++)
 		any_round(task, false);
 	tally->total_ns += clock_mono_ns() - t0;
@@ -244,6 +246,8 @@ static void do_timed(struct task *task)
 {
 	struct tally *tally = task->tally;
 
+	/* What starting cost is not part of the first round. */
+	note_usage(task);
 	while (!task->crew->shared->stop && !tally->failed) {
 		uint64_t t0 = clock_mono_ns();
 

@@ -40,7 +40,7 @@ for (per_s, per_cpu_s), text in zip(plain, open(work + "/fault.ours")):
     print(per_s, values["throughput"], file=wall)
     print(per_cpu_s, 1e9 / (values["user_time"] + values["system_time"]), file=cpu)
 PY
-fault_condition="$fault_pairs pairs in turns, 16M, THP $(sed 's/.*\[\(.*\)\].*/\1/' \
+fault_condition="$fault_pairs pairs, 16M, load $(cut -d " " -f 1 /proc/loadavg), THP $(sed 's/.*\[\(.*\)\].*/\1/' \
 	/sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null || echo none)"
 row 'page_fault1 / plain loop, touches/s' "$fault_condition" '1 +- 0.01' "$(ratio_interval "$work/fault.wall")" ratio
 row 'page_fault1 / plain loop, touches/CPU s' "$fault_condition" '1 +- 0.01' "$(ratio_interval "$work/fault.cpu")" ratio
