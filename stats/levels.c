@@ -11,11 +11,11 @@
 #include "stats/posterior.h"
 
 /* Log evidence behind the best at which a split or a sigma no longer counts. */
-static const double far_behind = 12.0;
+static const double far_behind = 22.0;
 /* Log evidence behind the best at which its levels no longer matter. */
-static const double rather_behind = 8.0;
+static const double rather_behind = 14.0;
 /* Log evidence behind the best that a split has at the ends of its window of levels. */
-static const double window_nats = 16.0;
+static const double window_nats = 24.0;
 /* Spacing of level points in posterior deviations of the level, when laid; the unit test against
  * brute force holds the result within 1e-3 with it. */
 static const double level_step_sds = 0.7;

@@ -41,7 +41,7 @@ void levels_add(struct levels *levels, size_t group, double y);
 /*
  * Fits each of n splits; after[i * groups + g] says that split i has group g after the shift.
  * A split with nothing after it is at the same time "no shift at all": the shift is then as the
- * prior says. Splits that are more than about e^15 behind the best get a rough evidence only.
+ * prior says. Splits that are more than about e^22 behind the best get a rough evidence only.
  * fit comes with the last fit (or that of the split which a new group has divided), so that
  * what was hopeless is left alone until the grid is laid anew; or with equal log_evidence. The order
  * in which boots were added shows only in the error of the quadrature, below 1e-4.
