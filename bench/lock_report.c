@@ -129,6 +129,9 @@ static void print_worth(const struct lock_report *report, FILE *out)
 		(unsigned long long)h->begins, (unsigned long long)h->ends,
 		(unsigned long long)h->open, (unsigned long long)h->lost,
 		(unsigned long long)h->stack_failures);
+	if (h->bpf_runs)
+		fprintf(out, "watching took %.0f ns for each event, %.3g s in all\n",
+			(double)h->bpf_ns / (double)h->bpf_runs, (double)h->bpf_ns / 1e9);
 	if (!lock_health_ok(h, &reason))
 		fprintf(out, "NOT VALID: %s\n", reason);
 	if (!spinlock_measurable(&report->spin, &reason))
@@ -205,6 +208,10 @@ json_t *lock_health_json(const struct lock_health *health, const struct lock_wai
 	js_set_i64(line, "stack_failures", (int64_t)health->stack_failures);
 	js_set_i64(line, "map_full", (int64_t)health->map_full);
 	js_set_i64(line, "recursion_misses", (int64_t)health->recursion_misses);
+	if (health->bpf_runs) {
+		js_set_i64(line, "bpf_ns", (int64_t)health->bpf_ns);
+		js_set_i64(line, "bpf_runs", (int64_t)health->bpf_runs);
+	}
 	js_set_i64(line, "wait_ns", (int64_t)sums.wait_ns);
 	js_set_i64(line, "unmatched_ns", (int64_t)sums.unmatched_ns);
 	return line;

@@ -66,6 +66,8 @@ void lock_waits_sums(const struct lock_waits *waits, struct lock_sums *out);
 
 struct lock_health {
 	uint64_t begins, ends, lost, stack_failures, map_full, recursion_misses, open;
+	/* What our own programs took, and how often they ran: 0 unless kernel.bpf_stats_enabled. */
+	uint64_t bpf_ns, bpf_runs;
 };
 
 /* Whether at most 1 % of the waits escaped; else *reason says what was lost (static text). */

@@ -180,14 +180,16 @@ static bool read_open(struct lockwatch *watch, struct lock_rows *rows, struct lo
 	return true;
 }
 
-static uint64_t misses_of(const struct bpf_program *program)
+static void add_program(struct lock_health *health, const struct bpf_program *program)
 {
 	struct bpf_prog_info info = {0};
 	uint32_t size = sizeof(info);
 
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
-		return 0;
-	return info.recursion_misses;
+		return;
+	health->recursion_misses += info.recursion_misses;
+	health->bpf_ns += info.run_time_ns;
+	health->bpf_runs += info.run_cnt;
 }
 
 static bool read_health(struct lockwatch *watch, struct lock_health *health, struct err *err)
@@ -205,8 +207,8 @@ static bool read_health(struct lockwatch *watch, struct lock_health *health, str
 	health->ends = sums[LOCK_ENDS];
 	health->stack_failures = sums[LOCK_STACK_FAIL];
 	health->map_full = sums[LOCK_STAT_FULL] + sums[LOCK_TASK_FULL];
-	health->recursion_misses = misses_of(watch->skel->progs.contention_begin) +
-				   misses_of(watch->skel->progs.contention_end);
+	add_program(health, watch->skel->progs.contention_begin);
+	add_program(health, watch->skel->progs.contention_end);
 	health->lost = sums[LOCK_NESTED_DROPPED] + sums[LOCK_BACKWARD] + health->map_full +
 		       health->recursion_misses;
 	return true;
