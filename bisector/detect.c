@@ -102,6 +102,7 @@ static bool judge_two(struct detector *d, const struct row_of_builds *row, size_
 		.after = row->built[after],
 		.branch = branch,
 		.class_id = class_id,
+		.heads = z <= 0,
 		.z = fmax(z, conf_f64(d->bisector->settings->conf, "detect", NULL, "z")),
 	};
 

@@ -4,7 +4,8 @@
 
 /*
  * Which images are judged against each other: the head of each snapshot against the last head
- * before it that could be measured (the first: against its base). While nothing is urgent also
+ * before it that could be measured (the first: against its base), or, from the ninth on, against
+ * the level of all heads since the last change. While nothing is urgent also
  * neighbours among the measured commits of the newest snapshots, at a higher bar, since there are
  * many and one change may hide another between two heads.
  */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "bisector/watch.h"
 #include "db/candidate.h"
 #include "stats/detect.h"
 
@@ -46,11 +47,11 @@ static int64_t first_boot(const struct estimates *estimates, int64_t series)
 	return 0;
 }
 
-static bool judge(struct bisector *bisector, const struct pair *pair, const struct series *series,
-		  struct candidates *out, struct err *err)
+/* The two images alone, by what is known of the noise of others. */
+static bool look_at_two(struct bisector *bisector, const struct pair *pair,
+			const struct series *series, struct watch *out, struct err *err)
 {
-	const struct conf *conf = bisector->settings->conf;
-	size_t max = (size_t)conf_i64(conf, "detect", NULL, "boots");
+	size_t max = (size_t)conf_i64(bisector->settings->conf, "detect", NULL, "boots");
 	AUTO_FREE double *before = xcalloc(pair->estimates.n, sizeof(*before));
 	AUTO_FREE double *after = xcalloc(pair->estimates.n, sizeof(*after));
 	size_t n0, n1;
@@ -59,28 +60,49 @@ static bool judge(struct bisector *bisector, const struct pair *pair, const stru
 
 	n0 = bisector_logs(&pair->estimates, series, NULL, pair->of->before.image, max, before);
 	n1 = bisector_logs(&pair->estimates, series, NULL, pair->of->after.image, max, after);
-	if (!n0 || !n1 || !bisector_judges(bisector, series))
+	if (!n0 || !n1)
 		return true;
 	if (!series_noise(bisector->db, series, pair->of->before.image, pair->of->after.image,
 			  first_boot(&pair->estimates, series->id), &prior.sd, &prior.df, err))
 		return false;
 	prior.df = fmin(prior.df, NOISE_DF_MAX);
 	found = detect_shift(before, n0, after, n1, &prior);
-	if (fabs(found.z) < pair->of->z ||
-	    fabs(found.effect) < bisector_min_effect(bisector, series->metric) / 2)
-		return true;
-	*array_push(out->v, out->n, out->cap) = (struct candidate){
-		.series = series->id,
+	*out = (struct watch){
+		.raised = fabs(found.z) >= pair->of->z,
 		.before_image = pair->of->before.image,
-		.after_image = pair->of->after.image,
 		.before_commit = pair->of->before.commit,
-		.after_commit = pair->of->after.commit,
-		.branch = pair->of->branch,
-		.seed = bisector_seed(),
 		.effect = found.effect,
 		.z = found.z,
 	};
-	strcpy(out->v[out->n - 1].state, found.effect > 0 ? "confirming" : "better");
+	return true;
+}
+
+static bool judge(struct bisector *bisector, const struct pair *pair, const struct series *series,
+		  struct candidates *out, struct err *err)
+{
+	struct watch seen = {0};
+
+	if (!bisector_judges(bisector, series))
+		return true;
+	if (pair->of->heads &&
+	    !watch_head(bisector, series, pair->of->branch, pair->of->after.image, &seen, err))
+		return false;
+	if (!seen.knows && !look_at_two(bisector, pair, series, &seen, err))
+		return false;
+	if (!seen.raised || fabs(seen.effect) < bisector_min_effect(bisector, series->metric) / 2)
+		return true;
+	*array_push(out->v, out->n, out->cap) = (struct candidate){
+		.series = series->id,
+		.before_image = seen.before_image,
+		.after_image = pair->of->after.image,
+		.before_commit = seen.before_commit,
+		.after_commit = pair->of->after.commit,
+		.branch = pair->of->branch,
+		.seed = bisector_seed(),
+		.effect = seen.effect,
+		.z = seen.z,
+	};
+	strcpy(out->v[out->n - 1].state, seen.effect > 0 ? "confirming" : "better");
 	return true;
 }
 
@@ -113,6 +135,10 @@ static bool add_cluster(struct bisector *bisector, const struct pair *pair,
 		if (c == leader || series_find(&pair->series, c->series)->setup != setup)
 			continue;
 		c->leader = c->effect > 0 ? leader->id : 0;
+		if (c->leader) { /* its boots are what they share */
+			c->before_image = leader->before_image;
+			c->before_commit = leader->before_commit;
+		}
 		if (!candidate_add(bisector->db, c, &fresh, err))
 			return false;
 	}

@@ -2,7 +2,10 @@
 #ifndef BISECTOR_JUDGE_H
 #define BISECTOR_JUDGE_H
 
-/* Two images side by side, from their routine boots: what looks changed becomes candidates. */
+/*
+ * Two images side by side, from their routine boots: what looks changed becomes candidates. With a
+ * history of heads the newer one is judged against the level before it (bisector/watch.h).
+ */
 
 #include "bisector/bisector.h"
 #include "db/work.h"
@@ -11,7 +14,8 @@ struct judged_pair {
 	struct built before, after; /* two different images */
 	int64_t branch;
 	int64_t class_id;
-	double z; /* standardised difference that raises a candidate */
+	double z;   /* standardised difference that raises a candidate */
+	bool heads; /* of the branch: where their history is long enough, it judges instead of z */
 };
 
 /*

@@ -19,6 +19,8 @@
 const double online_z = 3.5;
 
 static const double cut = 3.2; /* deviations of a boot: 1 in 700 normal boots is cut */
+/* Commits of a segment at which a mean cut off has an alarm's deviate. */
+static const size_t short_history = 30;
 static const double mad_to_sd = 1.482602;
 /* Correlation of neighbouring commits before any is known, and how many commits that is worth: a
  * short history is taken as drifting, a long one speaks for itself. */
@@ -65,14 +67,28 @@ void online_free_ptr(struct online **online)
 	online_free(*online);
 }
 
+/*
+ * Mean of a commit's boots less `middle`, each no further out than `cut` from the middle. While the
+ * history is short, few degrees of freedom ask for more than that leaves, however large a step is:
+ * then from the boot that is nearest to the middle, so that only a boot that stands alone is cut.
+ */
 static double cut_off(const struct online *o, const struct point *p)
 {
-	double sum = 0.0;
+	double sum = 0.0, near = INFINITY;
 
 	for (size_t i = 0; i < p->n; i++) {
 		double y = o->boots[p->first + i] - o->middle;
 
-		sum += o->sd > 0.0 ? fmin(cut * o->sd, fmax(-cut * o->sd, y)) : y;
+		if (fabs(y) < fabs(near))
+			near = y;
+	}
+	if (p->n < 2 || o->n - o->start > short_history)
+		near = 0.0;
+	for (size_t i = 0; i < p->n; i++) {
+		double y = o->boots[p->first + i] - o->middle;
+		double hi = fmax(0.0, near) + cut * o->sd, lo = fmin(0.0, near) - cut * o->sd;
+
+		sum += o->sd > 0.0 ? fmin(hi, fmax(lo, y)) : y;
 	}
 	return sum / (double)p->n;
 }
@@ -252,12 +268,12 @@ void online_settle(struct online *o, size_t since, bool changed)
 		add_up(o, i);
 }
 
-/* The step whose boots, cut off, have this mean: what the cut takes of a normal boot is added. */
-static double uncut(const struct online *o, double seen)
+/* The step whose boots, cut off, have this mean: what the cut takes of a boot alone is added. */
+static double uncut(const struct online *o, size_t boots, double seen)
 {
 	double step = seen;
 
-	if (!(o->sd > 0.0))
+	if (!(o->sd > 0.0) || (boots > 1 && o->n - o->start < short_history))
 		return seen;
 	if (seen >= cut * o->sd)
 		return INFINITY;
@@ -284,6 +300,6 @@ double online_detectable(const struct online *o, size_t commits, size_t n, doubl
 	/* commits of more boots than usual are no worse, and may be no better: layouts stay */
 	if ((double)n < boots)
 		b.variance *= boots / (double)n;
-	return uncut(o,
+	return uncut(o, n,
 		     deviation(&b, (double)commits) * (online_z + estimate_normal_quantile(power)));
 }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Replays. */
+#include "bisector/watch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/watch.h"
+#include "stats/compare.h"
+#include "stats/online.h"
+
+struct replay {
+	const struct series *series;
+	struct watched_list list;
+	struct online *online;
+	size_t *heads; /* first boot of each commit of the detector, in list.v */
+	size_t n;
+};
+
+static void replay_release(struct replay *r)
+{
+	watched_release(&r->list);
+	online_free(r->online);
+	free(r->heads);
+}
+
+/* Logs, larger is worse, of the boots of the image that starts at `from`; *end: where the next does. */
+static size_t logs_of(const struct replay *r, size_t from, double *out, size_t *end)
+{
+	double sign = better_sign(better_parse(r->series->direction));
+	size_t n = 0, i = from;
+
+	for (; i < r->list.n && r->list.v[i].image == r->list.v[from].image; i++) {
+		double y = r->list.v[i].value + r->series->floor;
+
+		if (isfinite(y) && y > 0)
+			out[n++] = sign * log(y);
+	}
+	*end = i;
+	return n;
+}
+
+/* NULL: none was raised by it. */
+static const char *came_of(const struct replay *r, int64_t image)
+{
+	for (size_t i = 0; i < r->list.n_ends; i++)
+		if (r->list.ends[i].after_image == image)
+			return r->list.ends[i].state;
+	return NULL;
+}
+
+static void answer(const struct replay *r, const struct alarm *a, struct watch *out)
+{
+	const struct watched *before = &r->list.v[r->heads[a->after]];
+
+	out->raised = true;
+	out->before_image = before->image;
+	out->before_commit = before->commit;
+	out->effect = a->effect;
+	out->z = a->z;
+}
+
+/* One image; true when it is the one that is asked about. */
+static bool step(struct replay *r, size_t from, size_t boots, const double *logs, int64_t image,
+		 struct watch *out)
+{
+	bool last = r->list.v[from].image == image;
+	const char *state = came_of(r, r->list.v[from].image);
+	struct alarm a;
+
+	if (!boots)
+		return last;
+	if (last) {
+		out->down_to = online_detectable(r->online, 1, boots, 0.9);
+		out->knows = isfinite(out->down_to);
+	}
+	r->heads[r->n++] = from;
+	a = online_push(r->online, logs, boots);
+	if (a.raised && last && !state)
+		answer(r, &a, out);
+	else if (a.raised)
+		online_settle(r->online, a.since,
+			      state && (!strcmp(state, "confirmed") || !strcmp(state, "better")));
+	return last;
+}
+
+bool watch_head(struct bisector *bisector, const struct series *series, int64_t branch,
+		int64_t image, struct watch *out, struct err *err)
+{
+	CLEANUP(replay_release) struct replay r = {.series = series, .online = online_new()};
+	AUTO_FREE double *logs = NULL;
+	int boots = (int)conf_i64(bisector->settings->conf, "detect", NULL, "boots");
+
+	*out = (struct watch){.down_to = INFINITY};
+	if (!watched_read(bisector->db, series, branch, boots, &r.list, err))
+		return false;
+	logs = xcalloc(r.list.n, sizeof(*logs));
+	r.heads = xcalloc(r.list.n, sizeof(*r.heads));
+	for (size_t i = 0, end; i < r.list.n; i = end) {
+		size_t n = logs_of(&r, i, logs, &end);
+
+		if (step(&r, i, n, logs, image, out))
+			break;
+	}
+	return true;
+}
