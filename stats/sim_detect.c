@@ -162,14 +162,13 @@ static void heed(struct run *r, const struct alarm *a)
 	online_settle(r->online, a->since, a->z < 0.0 || confirmed(r, a));
 }
 
-/* What would be found with 90 of 100, as far as the detector and as far as the confirmation go. */
+/* What would be found with 90 of 100: nearly all that is raised is confirmed, or the other way round. */
 static double down_to(const struct run *r)
 {
 	struct sd_prior prior = noise_of(r);
-	double each = sqrt(0.9);
 
-	return fmax(online_detectable(r->online, r->spec->seen, r->spec->boots, each),
-		    confirm_detectable(prior.sd, &r->spec->rule, each));
+	return fmax(online_detectable(r->online, r->spec->seen, r->spec->boots, 0.9),
+		    confirm_detectable(prior.sd, &r->spec->rule, 0.98));
 }
 
 void sim_detect_run(const struct sim_detect *spec, struct rng *rng, struct sim_detect_end *end)
