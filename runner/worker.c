@@ -117,6 +117,11 @@ bool worker_tick(struct worker *w, struct err *err)
 
 bool worker_hold(struct worker *w, double for_s, struct err *err)
 {
+	if (for_s >= WORKER_LEASE_S)
+		return err_set(err, ERR_USAGE,
+			       "an action of up to %g s would outlive the lease of %g s; lower "
+			       "power-timeout",
+			       for_s, WORKER_LEASE_S);
 	if (!worker_tick(w, err))
 		return false;
 	if (clock_mono_s() + for_s < w->held_until_s)
