@@ -32,13 +32,13 @@ locks_native() {
 	stats=/proc/sys/kernel/bpf_stats_enabled
 	was=$(cat $stats)
 	echo 1 >$stats
-	"$bench/lockwatch" --json -- "$bench/fault" --threads 4 --size 4M --rounds 20 --json >"$work/cost" 2>/dev/null
+	"$bench/lockwatch" --json -- "$bench/fault" --threads 4 --size 4M --rounds 20 --iterations 2 --json >"$work/cost" 2>/dev/null
 	echo "$was" >$stats
 	row 'lockwatch: own time per event' 'native, fault of 4 threads, bpf_stats' - \
 		"$(awk -v ns="$(field "$work/cost" lock_health bpf_ns)" -v n="$(field "$work/cost" lock_health bpf_runs)" \
 			'BEGIN { if (n > 0) printf "%.0f", ns / n; else printf "- no event" }')" ns
 	row 'lockwatch: events lost' 'native, the same' '<= 0' "$(field "$work/cost" lock_health lost)" events
-	fault="$bench/fault --threads $(nproc) --size 4M --rounds 20 --json"
+	fault="$bench/fault --threads $(nproc) --size 4M --rounds 20 --iterations 2 --json"
 	: >"$work/pairs"
 	: >"$work/perf"
 	n=0
