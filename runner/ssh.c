@@ -121,7 +121,7 @@ static const struct {
 	 "our key's file may be read by others: chmod 600 it"},
 	{"Bad owner or permissions", true,
 	 "ssh's settings file may be written by others: chmod 600 it"},
-	{"Permission denied", true,
+	{"Permission denied (", true,
 	 "it refuses our key: put the public key of the user who runs mmperf-runner into "
 	 "authorized_keys of the login user there"},
 	{"Could not resolve", true,

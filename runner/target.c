@@ -26,6 +26,8 @@ static const char look_script[] =
 	"umask 022\n"
 	"mkdir -p \"$dir\" || exit 3\n"
 	"chown \"${SUDO_UID:-0}:${SUDO_GID:-0}\" \"$dir\"\n"
+	/* of an attempt that broke off; what came read-only could not be written again */
+	"rm -f \"$dir/kernel\" \"$dir/initrd\" \"$dir/agent\" \"$dir/job.json\"\n"
 	"get boot_id /proc/sys/kernel/random/boot_id\n"
 	"say release \"$(uname -r)\"\n"
 	"say notes \"$(od -An -v -tx1 /sys/kernel/notes 2>/dev/null | tr -d ' \\n')\"\n"

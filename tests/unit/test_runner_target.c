@@ -150,6 +150,8 @@ static void test_explain(void **state _unused)
 		 "not the pinned one", ERR_USAGE},
 		{"No ED25519 host key is known for skl1\nHost key verification failed.\n",
 		 "is not known", ERR_USAGE},
+		{"scp: dest open \"/var/tmp/mmperf/kernel\": Permission denied\n",
+		 "mmperf/kernel\": Permission denied", ERR_FAILED},
 		{"ssh: connect to host skl1 port 22: Connection refused\n", "nothing listens",
 		 ERR_FAILED},
 		{"ssh: connect to host skl1 port 22: Connection timed out\n", "does not answer",
