@@ -15,6 +15,8 @@ installed = \
 	755:$(O)/bench/mmperf-agent:$(libexecdir) \
 	755:deploy/demo:$(libexecdir) \
 	755:deploy/demo-tree:$(libexecdir) \
+	755:deploy/metal-machine:$(libexecdir) \
+	755:deploy/packaged-tree:$(libexecdir) \
 	755:deploy/setup:$(libexecdir) \
 	$(patsubst %,644:%:$(datadir)/recipes,$(wildcard deploy/recipes/*.config)) \
 	644:deploy/mmperf.conf.sample:$(datadir) \

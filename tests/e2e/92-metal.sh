@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A machine as a lab has it (deploy/metal-machine): kernels by ssh and kexec, measured.
+. "$(dirname "$0")/../lib.sh"
+test_begin
+
+metal() {
+	_verb=$1
+	shift
+	sh "$root/deploy/metal-machine" "$_verb" "$dir/m1" "$@"
+}
+on_machine() {
+	timeout 120 sh "$root/deploy/metal-machine" ssh "$dir/m1" "$@"
+}
+commit() {
+	sed -n "$1p" "$dir/tree.commits"
+}
+trap '_was=$?; metal off; (exit $_was); _finish' EXIT
+
+ok "the machine is made" metal make
+ok "a tree that builds in a second" sh "$root/deploy/packaged-tree" "$dir/tree" "$dir/m1/kernel"
+ok "the machine is switched on" metal on
+comes_up() {
+	_end=$(($(date +%s) + 600))
+	until on_machine true >/dev/null 2>&1; do
+		[ "$(date +%s)" -lt "$_end" ] || return 1
+		sleep 1
+	done
+}
+ok "it comes up" comes_up
+
+echo 'CONFIG_NONE=y' >"$dir/none.config"
+{
+	settings_head
+	metal settings
+	cat <<-EOF
+			initrd-command = ls /boot/initrd.img-* | tail -n 1
+			reboot-timeout = 3m
+		[tree "packaged"]
+			url = $dir/tree
+			branch = main
+			recipe = none
+			poll = 1h
+		[recipe "none"]
+			config = $dir/none.config
+		[suite "fault"]
+			benchmark = fault
+			pass = clean
+			param = threads=2
+			param = size=8M
+			param = iterations=2
+		[detect]
+			boots = 1
+			z = 1000
+			gaps = false
+	EOF
+} >"$dir/config"
+daemon bisector
+daemon runner
+ok "the lab starts" wait_sql 120 "select exists (select from machines where state = 'up') and exists (select from snapshots)"
+
+# --- the routine boots of the branch's head and base -----------------------------------------------
+ok "two kernels are measured on it" wait_sql 1800 "select count(*) = 2 from jobs where purpose = 'detect' and kind = 'boot' and state = 'done'"
+is "the boots came by kexec and proved their kernels" \
+	"$(sql "select string_agg(distinct b.outcome || ' ' || b.method || ' ' || (b.build_id = i.build_id), ', ') from boots b join images i on i.id = b.image")" 'ok kexec true'
+is "two boots, two boot_ids" "$(sql "select count(distinct boot_uuid) from boots where outcome = 'ok'")" 2
+is "what runs now is the last of them" "$(on_machine cat /proc/sys/kernel/random/boot_id)" "$(sql 'select boot_uuid from boots order by id desc limit 1')"
+like "nothing piles up on the command line" "$(on_machine cat /proc/cmdline | tr ' ' '\n' | grep '^panic=\|^mmperf.token=' | sed 's/token=.*/token/' | sort | tr '\n' ' ')" \
+	'^mmperf.token panic=10 $'
+is "numbers are there" "$(sql "select count(*) > 0 from samples")" t
+is "the consoles were kept" "$(sql "select count(*) from boots where console is not null")" 2
+test_end
