@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The kexec driver against a machine that is played by a namespace of this host (tests/fake-metal.sh).
+. "$(dirname "$0")/../lib.sh"
+. "$root/tests/fake-metal.sh"
+if [ "$(id -u)" != 0 ]; then
+	echo '1..0 # SKIP a namespace that plays a machine needs root'
+	exit 0
+fi
+test_begin
+trap '_was=$?; metal_gone; (exit $_was); _finish' EXIT
+
+ok "a machine is played" metal_make
+metal_tree good silent liar better
+commit() { # kind
+	sed -n "$(printf 'good\nsilent\nliar\nbetter\n' | grep -nx "$1" | cut -d: -f1)p" "$dir/tree.commits"
+}
+mood() {
+	printf '%s\n' "$@" >"$box/mood"
+	: >"$box/done"
+}
+one() { # kind: a boot of it
+	mmperf run "$(commit "$1")" -n 1 >"$dir/out" 2>&1
+	cat "$dir/out"
+}
+home() {
+	grep -c mmperf.token "$box/cmdline"
+}
+echo 'CONFIG_NONE=y' >"$dir/none.config"
+{
+	settings_head
+	metal_settings
+	cat <<-EOF
+		[tree "played"]
+			url = $dir/tree
+			branch = main
+			recipe = none
+			poll = 1h
+		[recipe "none"]
+			config = $dir/none.config
+		[suite "fault"]
+			benchmark = fault
+			pass = clean
+			param = threads=1
+			param = size=2M
+			param = iterations=2
+		[detect]
+			boots = 1
+			z = 1000
+			gaps = false
+	EOF
+} >"$dir/config"
+metal_power on
+daemon bisector
+daemon runner
+ok "the lab starts" wait_sql 120 "select exists (select from machines where state = 'up') and exists (select from snapshots)"
+# What the bisector plans by itself, head and base, is over before anything else is asked for.
+ok "its routine boots go well" wait_sql 900 "select count(*) = 2 from jobs where purpose = 'detect' and kind = 'boot' and state = 'done'"
+: >"$box/done"
+
+# --- a boot ------------------------------------------------------------------------------------------
+like "a kernel is measured" "$(one good)" 'fault +clean +fault_time'
+is "by kexec, and it proved itself" \
+	"$(sql "select distinct b.outcome, b.method, b.build_id = i.build_id from boots b join images i on i.id = b.image join commits c on c.oid = '$(commit good)' join jobs j on j.commit = c.id and j.purpose = 'request' and j.id = (select job from attempts where id = b.attempt)")" 'ok|kexec|t'
+is "the machine stays in the kernel that was well" "$(home)" 1
+like "the command line is the machine's own and ours" "$(cat "$box/cmdline")" '^root=/dev/sda1 quiet panic=10 oops=panic mmperf.token=[0-9]+$'
+like "the next one jumps from there" "$(one better)" 'fault +clean +fault_time'
+like "... and nothing piles up" "$(cat "$box/cmdline")" '^root=/dev/sda1 quiet panic=10 oops=panic mmperf.token=[0-9]+$'
+is "no switch and no reboot was needed" "$(cat "$box/done")" ''
+is "our files are gone but for the mark of health" "$(ls "$box/target")" healthy
+
+# --- kexec refuses (4) --------------------------------------------------------------------------------
+mood no-s
+like "without kexec_file_load" "$(one good)" 'fault +clean +fault_time'
+mood no-s no-c
+one good >/dev/null
+is "a kernel that cannot be loaded is the machine's fault" "$(sql "select outcome from boots order by id desc limit 1")" machine
+like "... with what each way said" "$(sql "select reason from boots order by id desc limit 1")" 'kexec -s: kexec_file_load failed: No data available; kexec -c: kexec_load failed'
+test_end

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by tests of the kexec driver that have no guest: a mount namespace of this host plays a machine. ssh, sudo's absence,
+# files, the agent and its measurement are real; what a kernel would do (boot_id, command line, kexec, reboot) is played
+# by files and three small programs. Needs root and mount namespaces. tests/e2e/92-metal.sh has the real thing.
+#
+#	metal_make          in $dir/box; switched off
+#	metal_power VERB    on, off, reset, cycle, state; also for power-command: sh $dir/box/power VERB
+#	metal_settings      a [machine "box"] section
+#	metal_tree          $dir/tree: branch main, one commit for each kind of kernel; their hashes in $dir/tree.commits
+#	metal_gone          ends all of it
+#
+# $dir/box/mood, one word a line, is what it does wrong: no-s (kexec -s refuses), no-kexec, disabled, no-reboot (reboot
+# hangs), dead (never comes back), stay (a jump does nothing).
+
+metal_make() {
+	box=$dir/box
+	mkdir -p "$box/kernel/mm" "$box/target"
+	chmod 755 "$box"
+	for key in id host; do
+		ssh-keygen -q -t ed25519 -N '' -f "$box/$key"
+	done
+	metal_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	echo "box $(cut -d' ' -f1,2 "$box/host.pub")" >"$box/known_hosts"
+	: >"$box/mood"
+	cat >"$box/ssh_config" <<-EOF
+		Host box
+			HostName 127.0.0.1
+			Port $metal_port
+			User root
+			HostKeyAlias box
+			IdentityFile $box/id
+			IdentitiesOnly yes
+	EOF
+	cat >"$box/sshd_config" <<-EOF
+		ListenAddress 127.0.0.1
+		Port $metal_port
+		HostKey $box/host
+		PidFile $box/sshd.pid
+		AuthorizedKeysFile $box/id.pub
+		StrictModes no
+		UsePAM no
+		PermitRootLogin prohibit-password
+		Subsystem sftp internal-sftp
+	EOF
+	metal_programs
+	metal_namespace
+}
+
+metal_programs() {
+	# boot KIND: what a kernel's start changes; a silent one takes sshd with it
+	cat >"$box/boot" <<-EOF
+		#!/bin/sh
+		cat /proc/sys/kernel/random/uuid >$box/boot_id
+		echo 0 >$box/kernel/kexec_loaded
+		case \$1 in
+		base) echo 'root=/dev/sda1 quiet' >$box/cmdline ;;
+		*) cat $box/loaded.cmdline >$box/cmdline ;;
+		esac
+		cat $box/notes.\$1 >$box/kernel/notes 2>/dev/null
+		for p in \$(ps -o pid= --ppid "\$(cat $box/sshd.pid 2>/dev/null || echo 0)" 2>/dev/null); do
+			kill -9 \$(ps -o pid= --ppid \$p) \$p 2>/dev/null
+		done
+		[ "\$1" != silent ] || kill -9 "\$(cat $box/sshd.pid)"
+	EOF
+	cat >"$box/kexec" <<-EOF
+		#!/bin/sh
+		mood() { grep -qx "\$1" $box/mood; }
+		while [ \$# -gt 0 ]; do
+			case \$1 in
+			-u) echo 0 >$box/kernel/kexec_loaded; exit 0 ;;
+			-s) if mood no-s; then echo 'kexec_file_load failed: No data available' >&2; exit 1; fi ;;
+			-c) if mood no-c; then echo 'kexec_load failed: Operation not permitted' >&2; exit 1; fi ;;
+			-l) cp "\$2" $box/loaded; shift ;;
+			--command-line=*) printf '%s\n' "\${1#*=}" >$box/loaded.cmdline ;;
+			-e) mood stay && exit 1; exec setsid $box/boot "\$(head -n 1 $box/loaded)" ;;
+			--version) echo 'kexec-tools played'; exit 0 ;;
+			esac
+			shift
+		done
+		echo 1 >$box/kernel/kexec_loaded
+	EOF
+	cat >"$box/systemctl" <<-EOF
+		#!/bin/sh
+		case "\${0##*/} \$1" in
+		'systemctl kexec') exec $box/kexec -e ;;
+		'reboot '*)
+			echo reboot >>$box/done
+			if grep -qx no-reboot $box/mood; then sleep 600; fi
+			exec setsid $box/boot base ;;
+		esac
+	EOF
+	cat >"$box/power" <<-EOF
+		#!/bin/sh
+		up() { kill -0 "\$(cat $box/sshd.pid 2>/dev/null)" 2>/dev/null; }
+		off() { up && { \$in $box/boot base; kill -9 "\$(cat $box/sshd.pid)"; }; rm -f $box/sshd.pid; }
+		on() {
+			grep -qx dead $box/mood && return 0
+			\$in $box/boot base
+			\$in /usr/sbin/sshd -f $box/sshd_config -E $box/sshd.log
+		}
+		in="nsenter --mount=/proc/\$(cat $box/holder)/ns/mnt --"
+		for verb; do :; done
+		echo "\$verb" >>$box/done
+		case \$verb in
+		state) if up; then echo on; else echo off; fi ;;
+		on) up || on ;;
+		off) off ;;
+		reset | cycle) off; on ;;
+		*) exit 1 ;;
+		esac
+	EOF
+	chmod 755 "$box/boot" "$box/kexec" "$box/systemctl" "$box/power"
+}
+
+# Whatever could restart this host for good is covered before anything else may run there.
+metal_namespace() {
+	echo 0 >"$box/kernel/kexec_loaded"
+	: >"$box/kernel/notes"
+	: >"$box/boot_id"
+	: >"$box/cmdline"
+	: >"$box/sysrq"
+	echo 1 >"$box/sysrq_enable"
+	cat >"$box/enter" <<-EOF
+		set -e
+		mount --make-rprivate /
+		for p in /proc/sysrq-trigger /dev/watchdog /dev/watchdog0; do
+			[ ! -e \$p ] || mount --bind $box/sysrq \$p
+		done
+		[ ! -e /proc/sys/kernel/sysrq ] || mount --bind $box/sysrq_enable /proc/sys/kernel/sysrq
+		mount --bind $box/kexec "\$(readlink -f "\$(command -v kexec)")"
+		mount --bind $box/systemctl "\$(readlink -f "\$(command -v systemctl)")"
+		mount --bind $box/boot_id /proc/sys/kernel/random/boot_id
+		mount --bind $box/cmdline /proc/cmdline
+		mount --rbind /sys/kernel/mm $box/kernel/mm
+		mount --bind $box/kernel /sys/kernel
+		echo \$\$ >$box/holder
+		exec sleep 100000
+	EOF
+	setsid unshare --mount sh "$box/enter" >"$box/enter.log" 2>&1 &
+	for _try in $(seq 100); do
+		[ -s "$box/holder" ] && return 0
+		sleep 0.1
+	done
+	cat "$box/enter.log"
+	return 1
+}
+
+metal_power() {
+	sh "$box/power" "$1"
+}
+
+metal_settings() {
+	cat <<-EOF
+		[machine "box"]
+			class = metal
+			driver = kexec
+			ssh-config = $box/ssh_config
+			known-hosts = $box/known_hosts
+			target-dir = $box/target
+			power = exec
+			power-command = sh $box/power
+			boot-timeout = 30s
+			reboot-timeout = 20s
+			watchdog = 0
+			owner = owner@lab.example
+	EOF
+}
+
+# A kernel is a file whose first line is what it does. Its build-id is in notes.KIND of the machine.
+metal_tree() {
+	rm -f "$dir/tree.commits"
+	GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null git init -q -b main "$dir/tree"
+	cat >"$dir/tree/Makefile" <<-'EOF'
+		.RECIPEPREFIX = >
+		bzImage: vmlinux
+		>mkdir -p arch/x86/boot
+		>cp image arch/x86/boot/bzImage
+		>: >System.map
+		vmlinux: image
+		>printf '.section .rodata\n.incbin "image"\n.section .note.GNU-stack\n' > image.S
+		>gcc -c image.S -o image.o
+		>ld -e 0 --build-id=sha1 -o $@ image.o
+		allnoconfig:
+		>cp $(KCONFIG_ALLCONFIG) .config
+		clean:
+		>rm -f vmlinux System.map arch/x86/boot/bzImage image.o image.S
+		.PHONY: bzImage vmlinux allnoconfig clean
+	EOF
+	printf 'vmlinux\nSystem.map\n.config\nbzImage\nimage.[oS]\n' >"$dir/tree/.gitignore"
+	echo 'config NONE' >"$dir/tree/Kconfig"
+	for _kind; do
+		echo "$_kind" >"$dir/tree/image"
+		(
+			cd "$dir/tree" || exit
+			make -s vmlinux
+			objcopy -O binary --only-section=.note.gnu.build-id vmlinux "$box/notes.$_kind"
+			git add -A
+			GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=T GIT_AUTHOR_EMAIL=t@example.org \
+				GIT_COMMITTER_NAME=T GIT_COMMITTER_EMAIL=t@example.org git commit -q -m "mm: a kernel that is $_kind"
+			git rev-parse HEAD >>"$dir/tree.commits"
+		)
+	done
+	# the one that lies runs as another
+	[ ! -f "$box/notes.liar" ] || cp "$box/notes.good" "$box/notes.liar"
+}
+
+metal_gone() {
+	kill -9 "$(cat "$box/sshd.pid" 2>/dev/null)" "$(cat "$box/holder" 2>/dev/null)" 2>/dev/null
+}
