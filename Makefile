@@ -117,6 +117,11 @@ demo: setup ## the main job on real kernels, from nothing to the mail
 	@$(MAKE) --no-print-directory all
 	@sh deploy/demo --build $(O) $(DEMO_ARGS)
 
+.PHONY: demo-metal
+demo-metal: setup ## a bare-metal machine, made of QEMU: checked, measured, and brought back
+	@$(MAKE) --no-print-directory all
+	@sh deploy/demo-metal --build $(O) $(DEMO_ARGS)
+
 check: setup ## set up, build, and run all tests
 	@$(MAKE) --no-print-directory all tests
 	@O=$(O) sh tests/run $(CHECK_ARGS)

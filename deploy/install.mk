@@ -14,6 +14,7 @@ installed = \
 	755:$(O)/mmperf-reporter:$(libexecdir) \
 	755:$(O)/bench/mmperf-agent:$(libexecdir) \
 	755:deploy/demo:$(libexecdir) \
+	755:deploy/demo-metal:$(libexecdir) \
 	755:deploy/demo-tree:$(libexecdir) \
 	755:deploy/metal-machine:$(libexecdir) \
 	755:deploy/packaged-tree:$(libexecdir) \
