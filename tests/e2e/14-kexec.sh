@@ -72,8 +72,4 @@ is "our files are gone but for the mark of health" "$(ls "$box/target")" healthy
 # --- kexec refuses (4) --------------------------------------------------------------------------------
 mood no-s
 like "without kexec_file_load" "$(one good)" 'fault +clean +fault_time'
-mood no-s no-c
-one good >/dev/null
-is "a kernel that cannot be loaded is the machine's fault" "$(sql "select outcome from boots order by id desc limit 1")" machine
-like "... with what each way said" "$(sql "select reason from boots order by id desc limit 1")" 'kexec -s: kexec_file_load failed: No data available; kexec -c: kexec_load failed'
 test_end
