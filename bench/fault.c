@@ -14,7 +14,8 @@
 #include "bench/numa.h"
 #include "bench/thp.h"
 
-#define PAGE 4096
+#define PAGE		 4096
+#define LEAST_ITERATIONS 8 /* below, the median of a bistable boot tells nothing */
 /* will-it-scale throws away six samples of a second each before it counts. */
 #define WILL_IT_SCALE                                                             \
 	"threads=cpus mode=processes size=128M seconds=1 warmup=6 folio=inherit " \
@@ -37,6 +38,9 @@ static const struct bench_param params[] = {
 	 "length of an iteration instead of rounds, without a pause between them; 0 = rounds",
 	 .least = 0, .most = 86400, .added = true},
 	{"iterations", BENCH_INT, "6", NULL, "values reported", .least = 1, .most = 1000000},
+	{"limit", BENCH_SECONDS, "0", "s",
+	 "no further iteration after so long, but 8 at least; 0 = none is left out", .least = 0,
+	 .most = 86400, .added = true},
 	{"warmup", BENCH_INT, "1", NULL, "iterations before them", .least = 0, .most = 1000000,
 	 .added = true},
 	{"latency", BENCH_INT, "1", NULL, "iterations afterwards that time every single fault",
@@ -110,7 +114,8 @@ static const struct bench_metric metrics[] = {
 };
 
 static const struct bench_preset presets[] = {
-	{"guest", "threads=cpus size=8M rounds=2 iterations=25 latency=0", "small emulated guest"},
+	{"guest", "threads=cpus size=8M rounds=2 iterations=25 limit=4s latency=0",
+	 "small emulated guest"},
 	{"guest-thp", "threads=cpus size=16M rounds=8 iterations=5 folio=2M touch=folio latency=0",
 	 "huge faults in a small guest"},
 	{"s1", "threads=80 size=16M rounds=200 iterations=5 folio=16K max_ptes_none=0 node=0",
@@ -148,6 +153,7 @@ struct stretch {
 	unsigned n;
 	double seconds; /* 0 = by rounds */
 	long long warmup, iterations;
+	double limit_s;	  /* 0 = none */
 	uint64_t touches; /* without the warm-up, as is wall_s */
 	bool rounds_seen;
 	double wall_s;
@@ -182,9 +188,16 @@ static uint64_t touches_of(const struct stretch *s, const struct sample *sample)
 	return s->seconds > 0 ? sample->sums.live : sample->sums.touches;
 }
 
+/* A guest whose virtual CPUs outnumber the real ones may take many times as long where locks are
+ * contended, and then fewer iterations tell as much. */
+static bool is_enough(const struct stretch *s, long long done)
+{
+	return s->limit_s > 0 && s->wall_s >= s->limit_s && done >= LEAST_ITERATIONS;
+}
+
 static bool take_samples(struct stretch *s, struct err *err)
 {
-	for (long long i = 0; i < s->warmup + s->iterations; i++) {
+	for (long long i = 0; i < s->warmup + s->iterations && !is_enough(s, i - s->warmup); i++) {
 		struct sample sample;
 
 		if (i == s->warmup && s->phases && !bench_phase(s->run, true, err))
@@ -531,6 +544,7 @@ static bool fault(struct bench_run *run, struct err *err)
 				  .seconds = bench_float(run, "seconds"),
 				  .warmup = bench_int(run, "warmup"),
 				  .iterations = bench_int(run, "iterations"),
+				  .limit_s = bench_float(run, "limit"),
 				  .phases = true,
 				  .report = report_sample};
 	uint64_t faults;

@@ -104,6 +104,7 @@ one_lock() {
 		[machine "guest"]
 			class = qemu-small
 			driver = qemu
+			memory = 512M
 		[suite "fault"]
 			benchmark = fault
 			param = preset=guest
@@ -111,9 +112,11 @@ one_lock() {
 		[detect]
 			boots = 5
 			gaps = false
+			alpha = 0.01
 		[bisect]
 			clean-rebuild = false
 			prove-boots = 6
+			revert = false
 	EOF
 	"$build/mmperf" --config "$dir/config" up --exit-when-idle 3 >>"$dir/up.log" 2>&1
 	worked=$?
