@@ -112,7 +112,8 @@ one_lock() {
 		[detect]
 			boots = 5
 			gaps = false
-			alpha = 0.01
+			alpha = 0.02
+			confirm-stages = 5
 		[bisect]
 			clean-rebuild = false
 			prove-boots = 6
