@@ -178,6 +178,18 @@ static const char *bad_value(enum conf_type type, const char *text)
 	return NULL;
 }
 
+/* The limits that text, which is of the key's type, does not keep; NULL when it does. */
+static char *out_of_range(const struct conf_key *key, const char *text)
+{
+	double value;
+
+	if ((key->type != CONF_INT && key->type != CONF_FLOAT) || key->least == key->most)
+		return NULL;
+	if (str_to_f64(text, &value) && value >= key->least && value <= key->most)
+		return NULL;
+	return xasprintf("between %.10g and %.10g", key->least, key->most);
+}
+
 static struct slot *find_slot(const struct conf *conf, const struct conf_key *key, const char *name)
 {
 	for (size_t i = 0; i < conf->nslots; i++)
@@ -208,6 +220,7 @@ static bool take_entry(void *arg, const char *section, const char *name, const c
 	struct conf_spot *spot = conf_spot_find(&conf->spots, section, name, key);
 	int line = spot ? spot->line : 0;
 	const struct conf_key *known = find_key(conf->keys, section, !!name, key);
+	AUTO_FREE char *range = NULL;
 	struct slot *slot;
 	const char *want;
 
@@ -222,6 +235,8 @@ static bool take_entry(void *arg, const char *section, const char *name, const c
 	if (!value && known->type != CONF_BOOL)
 		return complain(conf, line, err, "\"%s\" has no value", key);
 	want = value ? bad_value(known->type, value) : NULL;
+	if (!want && value)
+		want = range = out_of_range(known, value);
 	if (want)
 		return complain(conf, line, err, "\"%s\" is \"%s\", which is not %s", key, value,
 				want);

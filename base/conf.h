@@ -30,7 +30,13 @@ struct conf_key {
 	const char *fallback; /* text of the default; NULL = unset */
 	const char *help;     /* one sentence for the man page and the sample */
 	bool required;	      /* in every [section "NAME"] that exists */
+	double least, most;   /* of a CONF_INT or CONF_FLOAT; both 0: no limit */
 };
+
+/* How a row of the table ends. */
+#define CONF_OPTIONAL		 false, 0, 0
+#define CONF_REQUIRED		 true, 0, 0
+#define CONF_WITHIN(least, most) false, least, most
 
 struct conf;
 

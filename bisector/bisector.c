@@ -165,32 +165,50 @@ static bool log_of(const struct estimate *e, const struct series *series, double
 	return true;
 }
 
-/* The number of the series, role and block; NULL when there is none. */
-static const struct estimate *of_block(const struct estimates *estimates,
-				       const struct series *series, const char *role, int64_t block)
+/* Logs of one role in one block, at most EVALUE_SIDE_MAX. */
+static size_t logs_of_block(const struct estimates *estimates, const struct series *series,
+			    const char *role, int64_t block, double *out)
 {
+	size_t n = 0;
+
+	for (size_t i = 0; i < estimates->n && n < EVALUE_SIDE_MAX; i++) {
+		const struct estimate *e = &estimates->v[i];
+
+		n += e->series == series->id && e->block == block && !strcmp(e->role, role) &&
+		     log_of(e, series, &out[n]);
+	}
+	return n;
+}
+
+/* The least block of the series above this one; 0 when there is none. */
+static int64_t block_above(const struct estimates *estimates, const struct series *series,
+			   int64_t block)
+{
+	int64_t next = 0;
+
 	for (size_t i = 0; i < estimates->n; i++) {
 		const struct estimate *e = &estimates->v[i];
 
-		if (e->series == series->id && e->block == block && !strcmp(e->role, role))
-			return e;
+		if (e->series == series->id && e->block > block && (!next || e->block < next))
+			next = e->block;
 	}
-	return NULL;
+	return next;
 }
 
-size_t bisector_pairs(const struct estimates *estimates, const struct series *series,
-		      double *before, double *after)
+size_t bisector_blocks(const struct estimates *estimates, const struct series *series,
+		       double *numbers, struct evalue_block *blocks)
 {
-	int64_t last = 0;
+	int64_t block = block_above(estimates, series, 0);
 	size_t n = 0;
 
-	for (size_t i = 0; i < estimates->n; i++)
-		last = last > estimates->v[i].block ? last : estimates->v[i].block;
-	for (int64_t block = 1; block <= last; block++) {
-		const struct estimate *b = of_block(estimates, series, "before", block);
-		const struct estimate *a = of_block(estimates, series, "after", block);
+	for (; block; block = block_above(estimates, series, block)) {
+		struct evalue_block *b = &blocks[n++];
 
-		n += b && a && log_of(b, series, &before[n]) && log_of(a, series, &after[n]);
+		b->before = numbers;
+		b->n0 = logs_of_block(estimates, series, "before", block, numbers);
+		b->after = numbers += b->n0;
+		b->n1 = logs_of_block(estimates, series, "after", block, numbers);
+		numbers += b->n1;
 	}
 	return n;
 }

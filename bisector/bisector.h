@@ -12,6 +12,7 @@
 #include "db/job.h"
 #include "db/settings.h"
 #include "db/suite.h"
+#include "stats/evalue.h"
 
 enum {
 	BISECTOR_MEMOS = 4096
@@ -77,9 +78,12 @@ size_t bisector_logs(const struct estimates *estimates, const struct series *ser
 /* The same untransformed. */
 size_t bisector_values(const struct estimates *estimates, const struct series *series,
 		       const char *role, int64_t image, size_t max, double *out);
-/* Logs of the boots of roles "before" and "after" that stand in one block, as pairs in the order of
- * the blocks; both have room for all estimates. */
-size_t bisector_pairs(const struct estimates *estimates, const struct series *series,
-		      double *before, double *after);
+/*
+ * The boots of roles "before" and "after" by the blocks of their random order, as logs, at most
+ * EVALUE_SIDE_MAX of a side. Answers how many blocks; they point into `numbers`. numbers and blocks
+ * have room for all estimates.
+ */
+size_t bisector_blocks(const struct estimates *estimates, const struct series *series,
+		       double *numbers, struct evalue_block *blocks);
 
 #endif

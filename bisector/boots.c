@@ -6,26 +6,45 @@
 
 #include "stats/rng.h"
 
-void boots_order(uint64_t seed, size_t n_sides, size_t first, size_t each, size_t *order)
+void boots_order(uint64_t seed, size_t n_sides, size_t per_block, size_t first, size_t each,
+		 size_t *order)
 {
-	for (size_t block = 0; block < each; block++) {
-		size_t *own = order + block * n_sides;
+	size_t size = n_sides * per_block;
+
+	for (size_t done = 0; done < each; done += per_block) {
+		size_t *own = order + done * n_sides;
 		struct rng rng;
 
-		rng_seed(&rng, seed + first + block);
-		for (size_t i = 0; i < n_sides; i++)
-			own[i] = i;
-		rng_shuffle(&rng, own, n_sides, sizeof(*own));
+		rng_seed(&rng, seed + first + done);
+		for (size_t i = 0; i < size; i++)
+			own[i] = i % n_sides;
+		rng_shuffle(&rng, own, size, sizeof(*own));
 	}
 }
 
-static bool queue_one(struct bisector *bisector, const struct boots_plan *plan,
-		      const struct boots_side *side, size_t number, struct err *err)
+/* per_block: as planned, 1 at least. */
+static size_t per_block(const struct boots_plan *plan)
 {
-	AUTO_FREE char *key = xasprintf("boot:%s:%lld:%s:%zu", plan->purpose,
-					(long long)plan->owner, side->role, number);
+	return plan->per_block ? plan->per_block : 1;
+}
+
+/* first: boots of the side that were queued before this call; blocks begin behind them. */
+static char *key_of(const struct boots_plan *plan, const char *role, size_t first, size_t i)
+{
+	size_t block = first + i - i % per_block(plan) + 1, number = first + i + 1;
+
+	if (per_block(plan) == 1)
+		return xasprintf("boot:%s:%lld:%s:%zu", plan->purpose, (long long)plan->owner, role,
+				 block);
+	return xasprintf("boot:%s:%lld:%s:%zu/%zu", plan->purpose, (long long)plan->owner, role,
+			 block, number);
+}
+
+static bool queue_one(struct bisector *bisector, const struct boots_plan *plan,
+		      const struct boots_side *side, const char *key, struct err *err)
+{
 	const struct job job = {
-		.key = key,
+		.key = (char *)key,
 		.kind = (char *)"boot",
 		.purpose = (char *)plan->purpose,
 		.role = (char *)side->role,
@@ -50,12 +69,16 @@ bool boots_queue(struct bisector *bisector, const struct boots_plan *plan, size_
 		 size_t each, struct err *err)
 {
 	AUTO_FREE size_t *order = xcalloc(plan->n_sides * each, sizeof(*order));
+	AUTO_FREE size_t *queued = xcalloc(plan->n_sides, sizeof(*queued));
 
-	boots_order(plan->seed, plan->n_sides, first, each, order);
-	for (size_t i = 0; i < plan->n_sides * each; i++)
-		if (!queue_one(bisector, plan, &plan->sides[order[i]],
-			       first + i / plan->n_sides + 1, err))
+	boots_order(plan->seed, plan->n_sides, per_block(plan), first, each, order);
+	for (size_t i = 0; i < plan->n_sides * each; i++) {
+		const struct boots_side *side = &plan->sides[order[i]];
+		AUTO_FREE char *key = key_of(plan, side->role, first, queued[order[i]]++);
+
+		if (!queue_one(bisector, plan, side, key, err))
 			return false;
+	}
 	return true;
 }
 

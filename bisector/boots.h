@@ -25,18 +25,24 @@ struct boots_plan {
 	size_t n_suites;
 	const struct boots_side *sides;
 	size_t n_sides;
+	size_t per_block; /* times that each side stands in one block of the order; 0: once */
 	uint64_t seed;
 };
 
 /*
- * Which side comes when: `each` blocks in which every side stands once, each block in a random
- * order of its own, so that drift hits all sides alike. order has room for n_sides * each; block
- * i of a seed is the same however many are asked for.
+ * Which side comes when: `each` boots of every side in blocks, in which each stands per_block times,
+ * in a random order of the block's own, so that drift hits all sides alike. each is a multiple of
+ * per_block; order has room for n_sides * each. Block i of a seed is the same however many are asked
+ * for.
  */
-void boots_order(uint64_t seed, size_t n_sides, size_t first, size_t each, size_t *order);
+void boots_order(uint64_t seed, size_t n_sides, size_t per_block, size_t first, size_t each,
+		 size_t *order);
 
-/* Queues boots first+1 .. first+each of every side, in that order (jobs "boot:PURPOSE:OWNER:ROLE:I");
- * those that exist stay. */
+/*
+ * Queues boots first+1 .. first+each of every side, in that order; those that exist stay. Their jobs are
+ * "boot:PURPOSE:OWNER:ROLE:BLOCK", with "/I" behind when a block has several of a side; a block is
+ * called by the number I that its first boots have.
+ */
 bool boots_queue(struct bisector *bisector, const struct boots_plan *plan, size_t first,
 		 size_t each, struct err *err) _must_check;
 

@@ -17,6 +17,7 @@
 struct member {
 	struct candidate candidate;
 	const struct series *series; /* in confirming.series, or the leader's own */
+	struct confirm_rule rule;
 	struct confirmation v;
 };
 
@@ -29,7 +30,8 @@ struct confirming {
 	struct member *members;
 	size_t n_members;
 	size_t each;   /* boots a side in one stage */
-	size_t stages; /* that were asked for so far */
+	size_t asked;  /* boots a side that were asked for so far */
+	size_t stages; /* the same in stages */
 	size_t stages_max;
 };
 
@@ -41,35 +43,26 @@ static void confirming_release(struct confirming *c)
 	free(c->members);
 }
 
-static struct confirmation decide(struct confirming *c, const struct series *series,
-				  const struct sd_prior *prior, size_t undecided)
-{
-	const struct confirm_rule rule = {
-		.pairs = c->each * c->stages_max,
-		.min_effect = bisector_min_effect(c->bisector, series->metric),
-		.alpha = conf_f64(c->bisector->settings->conf, "detect", NULL, "alpha") /
-			 (double)undecided,
-	};
-	AUTO_FREE double *before = xcalloc(c->estimates.n, sizeof(*before));
-	AUTO_FREE double *after = xcalloc(c->estimates.n, sizeof(*after));
-	size_t n = bisector_pairs(&c->estimates, series, before, after);
-
-	if (!n)
-		return (struct confirmation){
-			.verdict = CONFIRM_MORE, .effect = NAN, .lo = NAN, .hi = NAN};
-	return confirm_pairs(before, after, n, prior, &rule);
-}
-
 static bool judge(struct confirming *c, struct member *member, size_t undecided, struct err *err)
 {
 	const struct candidate *candidate = &member->candidate;
+	AUTO_FREE double *numbers = xcalloc(c->estimates.n, sizeof(*numbers));
+	AUTO_FREE struct evalue_block *blocks = xcalloc(c->estimates.n, sizeof(*blocks));
+	size_t n = bisector_blocks(&c->estimates, member->series, numbers, blocks);
 	struct sd_prior prior;
 
 	if (!series_noise(c->bisector->db, member->series, candidate->before_image,
 			  candidate->after_image, 0, &prior.sd, &prior.df, err))
 		return false;
 	prior.df = fmin(prior.df, NOISE_DF_MAX);
-	member->v = decide(c, member->series, &prior, undecided);
+	member->rule = (struct confirm_rule){
+		.blocks = c->stages_max,
+		.each = c->each,
+		.min_effect = bisector_min_effect(c->bisector, member->series->metric),
+		.alpha = conf_f64(c->bisector->settings->conf, "detect", NULL, "alpha") /
+			 (double)undecided,
+	};
+	member->v = confirm_blocks(blocks, n, &prior, &member->rule);
 	return true;
 }
 
@@ -145,9 +138,10 @@ static bool any_open(const struct confirming *c)
 	return false;
 }
 
-static char *say(const struct confirming *c, const struct series *series,
-		 const struct confirmation *v)
+static char *say(const struct confirming *c, const struct member *member)
 {
+	const struct series *series = member->series;
+	const struct confirmation *v = &member->v;
 	size_t n = boots_progress(&c->jobs, "before").done,
 	       m = boots_progress(&c->jobs, "after").done;
 
@@ -171,14 +165,14 @@ static char *say(const struct confirming *c, const struct series *series,
 			 "change of %+.1f %% would have been found",
 			 series->metric, bisector_percent(series, v->effect),
 			 bisector_percent(series, v->lo), bisector_percent(series, v->hi), n, m,
-			 bisector_percent(series, v->mde));
+			 bisector_percent(series, confirm_mde(v, &member->rule, 0.9)));
 }
 
 static bool end_members(struct confirming *c, struct err *err)
 {
 	for (size_t i = 0; i < c->n_members; i++) {
 		const struct member *m = &c->members[i];
-		AUTO_FREE char *reason = say(c, m->series, &m->v);
+		AUTO_FREE char *reason = say(c, m);
 		const struct candidate_end end = {m->v.verdict == CONFIRM_CONFIRMED ? "confirmed"
 										    : "refuted",
 						  reason, m->v.effect, m->v.lo, m->v.hi};
@@ -247,6 +241,7 @@ static bool queue_stage(struct confirming *c, const struct series *series, struc
 		.n_suites = 1,
 		.sides = sides,
 		.n_sides = ARRAY_SIZE(sides),
+		.per_block = c->each,
 		.seed = candidate->seed,
 	};
 	AUTO_FREE struct built *built = NULL;
@@ -256,7 +251,7 @@ static bool queue_stage(struct confirming *c, const struct series *series, struc
 		return false;
 	sides[0].build = built[0].build;
 	sides[1].build = built[1].build;
-	return boots_queue(c->bisector, &plan, c->stages * c->each, c->each, err);
+	return boots_queue(c->bisector, &plan, c->asked, c->each, err);
 }
 
 static bool abandon(struct confirming *c, const char *why, struct err *err)
@@ -292,7 +287,6 @@ static bool advance(struct confirming *c, struct err *err)
 	const struct estimate_filter filter = {.candidate = c->candidate->id, .purpose = "confirm"};
 	CLEANUP(series_list_release) struct series_list own = {0};
 	CLEANUP(db_tx_end) struct db *tx = NULL;
-	struct boots_progress before;
 
 	c->each = (size_t)conf_i64(conf, "detect", NULL, "confirm-boots");
 	c->stages_max = (size_t)conf_i64(conf, "detect", NULL, "confirm-stages");
@@ -302,8 +296,8 @@ static bool advance(struct confirming *c, struct err *err)
 		return false;
 	if (!own.v[0].suite)
 		return err_set(err, ERR_FAILED, "no suite gives its series now");
-	before = boots_progress(&c->jobs, "before");
-	c->stages = before.asked / c->each;
+	c->asked = boots_progress(&c->jobs, "before").asked;
+	c->stages = (c->asked + c->each - 1) / c->each; /* `each` may have been set anew */
 	if (!c->stages)
 		return queue_stage(c, &own.v[0], err) && db_tx_commit(&tx, err);
 	if (boots_progress(&c->jobs, NULL).open)

@@ -4,7 +4,7 @@
 
 /*
  * Fresh boots of before and after decide whether a candidate is a change. Stages of
- * `detect.confirm-boots` boots a side, in random blocks; stats/detect.h says when it is enough. A
+ * `detect.confirm-boots` boots a side, in random order; stats/detect.h says when it is enough. A
  * confirmed leader gets its bisection in the same transaction; a refuted one hands the lead on.
  */
 

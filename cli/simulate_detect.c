@@ -47,13 +47,14 @@ static bool check(struct wanted *w, struct err *err)
 	struct sim_detect *s = &w->spec;
 
 	if (w->commits < 1 || w->commits > 100000 || w->boots < 1 || w->boots > 1000 || w->at < 0 ||
-	    w->each < 1 || w->stages < 1 || w->each * w->stages > 10000 || w->proof_boots < 2 ||
-	    w->proof_boots > 1000 || w->trials < 1)
+	    w->each < 1 || w->each > EVALUE_SIDE_MAX || w->stages < 1 || w->stages > 10000 ||
+	    w->proof_boots < 2 || w->proof_boots > 1000 || w->trials < 1)
 		return err_set(
 			err, ERR_USAGE,
 			"simulate detect: --commits is 1 to 100000, --boots 1 to 1000, "
-			"--proof-boots 2 to 1000, --confirm-boots times --confirm-stages 1 to "
-			"10000, --trials at least 1, --at not less than 0");
+			"--proof-boots 2 to 1000, --confirm-boots 1 to %d, --confirm-stages 1 to "
+			"10000, --trials at least 1, --at not less than 0",
+			EVALUE_SIDE_MAX);
 	if (s->step < 0 || !(s->rule.min_effect > 0) || !(s->rule.alpha > 0 && s->rule.alpha < 1))
 		return err_set(err, ERR_USAGE,
 			       "simulate detect: --min-effect is more than 0, --step not less, and "
@@ -61,8 +62,8 @@ static bool check(struct wanted *w, struct err *err)
 	s->commits = (size_t)w->commits;
 	s->boots = (size_t)w->boots;
 	s->step_at = (size_t)w->at;
-	s->each = (size_t)w->each;
-	s->rule.pairs = (size_t)(w->each * w->stages);
+	s->rule.each = (size_t)w->each;
+	s->rule.blocks = (size_t)w->stages;
 	s->proof_boots = (size_t)w->proof_boots;
 	return read_noise(w->noise, &s->noise, err);
 }
@@ -185,7 +186,7 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 	sim_detect_init(s);
 	w.commits = (long long)s->commits;
 	w.boots = (long long)s->boots;
-	w.each = (long long)s->each;
+	w.each = (long long)s->rule.each;
 	w.proof_boots = (long long)s->proof_boots;
 	if (!command_parse(session, &simulate_detect, opts, argc, argv, 0, 0, &words, &help, err))
 		return false;

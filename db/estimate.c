@@ -76,7 +76,7 @@ bool estimates_read(struct db *db, const struct estimate_filter *filter, struct 
 		"select e.series, e.boot, e.machine, e.image, e.commit, coalesce(e.role, '') as "
 		"role,"
 		"  e.estimate, coalesce(substring((select key from jobs where id = e.job)"
-		"   from ':([0-9]{1,9})$')::bigint, 0) as block"
+		"   from ':([0-9]{1,9})(?:/[0-9]{1,9})?$')::bigint, 0) as block"
 		" from boot_estimates e where ($1::bigint is null or e.candidate = $1)"
 		"  and ($2::bigint is null or e.bisection = $2)"
 		"  and ($3::bigint is null or e.request = $3)"

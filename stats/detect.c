@@ -4,10 +4,9 @@
 
 #include <math.h>
 
-#include "base/mem.h"
-#include "stats/evalue.h"
+#include "stats/rng.h"
 
-/* Of a shift of one deviation this gives up 3 in 100 that 60 pairs would have confirmed. */
+/* Of a shift of one deviation this gives up 3 in 100 that 15 blocks of 8 would have confirmed. */
 #define HOPELESS 0.02
 
 struct detection detect_shift(const double *before, size_t n0, const double *after, size_t n1,
@@ -26,17 +25,40 @@ struct detection detect_shift(const double *before, size_t n0, const double *aft
 	return d;
 }
 
-/* Mean difference of the pairs, with a noise level that a prior of one boot (two make a pair) joins. */
-static struct interval paired(const double *diffs, size_t n, const struct sd_prior *prior)
+/*
+ * Least squares of side + block: the difference of the means within each block, weighted by
+ * n0 n1 / (n0 + n1); what a prior knows of the noise of one boot joins. df is 0 when there is
+ * nothing to say. *sd: of one boot.
+ */
+static struct interval within_blocks(const struct evalue_block *blocks, size_t n,
+				     const struct sd_prior *prior, double *sd)
 {
-	struct interval iv = {.diff = estimate_mean(diffs, n), .df = (double)n - 1.0};
-	double sse = estimate_sse(diffs, n), half;
+	struct interval iv = {.df = -1.0};
+	double weights = 0.0, squares = 0.0, half;
 
+	for (size_t i = 0; i < n; i++) {
+		const struct evalue_block *b = &blocks[i];
+		double n0 = (double)b->n0, n1 = (double)b->n1, w = n0 * n1 / (n0 + n1), diff;
+
+		if (!b->n0 || !b->n1)
+			continue;
+		diff = estimate_mean(b->after, b->n1) - estimate_mean(b->before, b->n0);
+		weights += w;
+		iv.diff += w * diff;
+		squares += estimate_sse(b->before, b->n0) + estimate_sse(b->after, b->n1) +
+			   w * diff * diff;
+		iv.df += n0 + n1 - 1.0;
+	}
+	if (!(weights > 0.0) || !(iv.df > 0.0))
+		return (struct interval){.df = 0.0};
+	iv.diff /= weights;
+	squares = fmax(0.0, squares - weights * iv.diff * iv.diff);
 	if (prior && prior->df > 0.0) {
-		sse += 2.0 * prior->sd * prior->sd * prior->df;
+		squares += prior->sd * prior->sd * prior->df;
 		iv.df += prior->df;
 	}
-	iv.se = sqrt(sse / iv.df / (double)n);
+	*sd = sqrt(squares / iv.df);
+	iv.se = *sd / sqrt(weights);
 	half = iv.se > 0.0 ? iv.se * estimate_t_quantile(0.975, iv.df) : 0.0;
 	iv.lo = iv.diff - half;
 	iv.hi = iv.diff + half;
@@ -54,12 +76,12 @@ static double upper_limit(const struct interval *iv)
 #define MIXTURE_COST 1.2
 
 /*
- * The chance that the last pair confirms. B(t) = z sqrt(t) is a Brownian motion in the share t of
- * the pairs; its drift is taken as (z + 1) / sqrt(t). Evidence of a small shift is z^2 / 2.
+ * The chance that the last block confirms. B(t) = z sqrt(t) is a Brownian motion in the share t of
+ * the blocks; its drift is taken as (z + 1) / sqrt(t). Evidence of a small shift is z^2 / 2.
  */
 static double hope(const struct interval *iv, size_t n, const struct confirm_rule *rule)
 {
-	double t = (double)n / (double)rule->pairs, z, needed, left;
+	double t = (double)n / (double)rule->blocks, z, needed, left;
 
 	if (!(iv->se > 0.0))
 		return iv->diff > 0.0;
@@ -72,86 +94,100 @@ static double hope(const struct interval *iv, size_t n, const struct confirm_rul
 static enum confirm_verdict verdict(const struct confirmation *c, const struct interval *iv,
 				    size_t n, double log_e, const struct confirm_rule *rule)
 {
-	double most = log_e + (double)(rule->pairs - n) * M_LN2;
-
 	if (c->p <= c->p_needed && c->effect >= rule->min_effect)
 		return CONFIRM_CONFIRMED;
-	if (upper_limit(iv) < rule->min_effect)
+	if (n >= rule->blocks || upper_limit(iv) < rule->min_effect)
 		return CONFIRM_REFUTED;
 	/* reached, and only the mean is too small yet */
 	if (c->p <= c->p_needed)
 		return CONFIRM_MORE;
-	return most < -log(rule->alpha) || hope(iv, n, rule) < HOPELESS ? CONFIRM_REFUTED
-									: CONFIRM_MORE;
+	if (log_e + (double)(rule->blocks - n) * evalue_most(rule->each) < -log(rule->alpha))
+		return CONFIRM_REFUTED;
+	return hope(iv, n, rule) < HOPELESS ? CONFIRM_REFUTED : CONFIRM_MORE;
 }
 
-struct confirmation confirm_pairs(const double *before, const double *after, size_t n,
-				  const struct sd_prior *prior, const struct confirm_rule *rule)
+/* Mean and variance of one full block's evidence at the best rate, when the shift is so many
+ * deviations of normal noise: from the same made-up blocks whatever the shift is. */
+static void evidence_of(double shift, size_t each, double *expected, double *variance)
 {
-	AUTO_FREE double *diffs = xcalloc(n, sizeof(*diffs));
-	struct confirmation c = {.verdict = CONFIRM_MORE,
-				 .p_needed = rule->alpha,
-				 .lo = -INFINITY,
-				 .hi = INFINITY,
-				 .mde = INFINITY,
-				 .p = 1.0};
-	struct interval iv;
-	double now, best;
+	enum {
+		BLOCKS = 400
+	};
+	double sum[EVALUE_RATES] = {0}, squares[EVALUE_RATES] = {0};
+	size_t best = 0;
+	struct rng rng;
 
-	for (size_t i = 0; i < n; i++)
-		diffs[i] = after[i] - before[i];
-	if (n >= 2) {
-		iv = paired(diffs, n, prior);
-		now = evalue_pairs(diffs, n, &best);
-		c.effect = iv.diff;
-		c.lo = iv.lo;
-		c.hi = iv.hi;
-		c.p = exp(-best);
-		c.verdict = n < rule->pairs || (c.p <= c.p_needed && c.effect >= rule->min_effect)
-				    ? verdict(&c, &iv, n, now, rule)
-				    : CONFIRM_REFUTED;
-		if (c.verdict != CONFIRM_MORE)
-			c.mde = fmax(rule->min_effect,
-				     confirm_detectable(iv.se * sqrt((double)n / 2.0), rule, 0.9));
-	} else if (n >= rule->pairs) {
-		c.verdict = CONFIRM_REFUTED;
+	rng_seed(&rng, 1);
+	for (int i = 0; i < BLOCKS; i++) {
+		double before[EVALUE_SIDE_MAX], after[EVALUE_SIDE_MAX];
+		struct evalue e = {0};
+
+		for (size_t k = 0; k < each; k++) {
+			before[k] = rng_normal(&rng);
+			after[k] = shift + rng_normal(&rng);
+		}
+		evalue_add(&e, &(struct evalue_block){before, after, each, each});
+		for (size_t r = 0; r < EVALUE_RATES; r++) {
+			sum[r] += e.log_e[r] / BLOCKS;
+			squares[r] += e.log_e[r] * e.log_e[r] / BLOCKS;
+		}
 	}
-	return c;
+	for (size_t r = 1; r < EVALUE_RATES; r++)
+		best = sum[r] > sum[best] ? r : best;
+	*expected = sum[best];
+	*variance = squares[best] - sum[best] * sum[best];
 }
 
-/* Mean and variance of one pair's evidence at the best rate, when the difference of a pair is
- * normal with this mean and deviation 1: by the trapezoidal rule, which is exact to rounding here. */
-static void evidence_of(double mean, double *expected, double *variance)
+double confirm_detectable(const struct confirm_rule *rule, double power)
 {
-	const double step = 0.125, reach = 8.0;
-	double one = 0.0, two = 0.0;
-
-	for (double z = -reach; z <= reach; z += step) {
-		double density = exp(-0.5 * z * z) / sqrt(2.0 * M_PI) * step;
-		double e = M_LN2 - log1p(exp(-2.0 * mean * (mean + z)));
-
-		one += density * e;
-		two += density * e * e;
-	}
-	*expected = one;
-	*variance = two - one * one;
-}
-
-double confirm_detectable(double sd, const struct confirm_rule *rule, double power)
-{
-	double needed = MIXTURE_COST - log(rule->alpha), n = (double)rule->pairs;
+	double needed = MIXTURE_COST - log(rule->alpha), n = (double)rule->blocks;
 	double lo = 0.0, hi = 16.0, z = estimate_normal_quantile(power);
 
-	if (n * M_LN2 < needed || !isfinite(sd))
+	if (n * evalue_most(rule->each) < needed)
 		return INFINITY;
-	for (int i = 0; i < 60; i++) {
+	while (hi - lo > 0.005) {
 		double mean = 0.5 * (lo + hi), expected, variance;
 
-		evidence_of(mean, &expected, &variance);
+		evidence_of(mean, rule->each, &expected, &variance);
 		if (n * expected - z * sqrt(n * variance) < needed)
 			lo = mean;
 		else
 			hi = mean;
 	}
-	return hi * sqrt(2.0) * sd;
+	return hi;
+}
+
+double confirm_mde(const struct confirmation *c, const struct confirm_rule *rule, double power)
+{
+	double shift = confirm_detectable(rule, power);
+
+	return isfinite(shift) && isfinite(c->sd) ? fmax(rule->min_effect, c->sd * shift)
+						  : INFINITY;
+}
+
+struct confirmation confirm_blocks(const struct evalue_block *blocks, size_t n,
+				   const struct sd_prior *prior, const struct confirm_rule *rule)
+{
+	struct confirmation c = {.verdict = n < rule->blocks ? CONFIRM_MORE : CONFIRM_REFUTED,
+				 .effect = NAN,
+				 .p_needed = rule->alpha,
+				 .lo = -INFINITY,
+				 .hi = INFINITY,
+				 .sd = INFINITY,
+				 .p = 1.0};
+	struct evalue e = {0};
+	double sd = 0.0;
+	struct interval iv = within_blocks(blocks, n, prior, &sd);
+
+	if (!(iv.df > 0.0))
+		return c;
+	for (size_t i = 0; i < n; i++)
+		evalue_add(&e, &blocks[i]);
+	c.effect = iv.diff;
+	c.lo = iv.lo;
+	c.hi = iv.hi;
+	c.p = exp(-e.best);
+	c.sd = sd;
+	c.verdict = verdict(&c, &iv, n, e.now, rule);
+	return c;
 }

@@ -3,7 +3,7 @@
 #define STATS_DETECT_H
 
 /*
- * From suspicion to certainty. detect_shift() is sensitive and often wrong; confirm_pairs() looks
+ * From suspicion to certainty. detect_shift() is sensitive and often wrong; confirm_blocks() looks
  * at fresh boots only, as often as one likes, and is wrong in at most alpha of all unchanged cases.
  * Numbers are log values, one per boot, signed so that larger is worse.
  */
@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "stats/estimate.h"
+#include "stats/evalue.h"
 
 struct detection {
 	double effect; /* mean(after) - mean(before): log ratio, > 0 is worse */
@@ -23,45 +24,49 @@ struct detection detect_shift(const double *before, size_t n0, const double *aft
 			      const struct sd_prior *prior);
 
 enum confirm_verdict {
-	CONFIRM_MORE, /* boot more pairs */
+	CONFIRM_MORE, /* boot one block more */
 	CONFIRM_CONFIRMED,
-	CONFIRM_REFUTED, /* no shift worth reporting was seen; `mde` says down to what */
+	CONFIRM_REFUTED, /* no shift worth reporting was seen; confirm_mde() says down to what */
 };
 
 struct confirm_rule {
-	size_t pairs;	   /* at most; >= 1 */
+	size_t blocks;	   /* at most; >= 1 */
+	size_t each;	   /* boots a side of one block; 1 .. EVALUE_SIDE_MAX */
 	double min_effect; /* log ratio worth reporting, > 0 */
 	double alpha; /* chance that an unchanged pair is ever confirmed, however often one looks */
 };
 
 struct confirmation {
 	enum confirm_verdict verdict;
-	double effect, lo, hi; /* mean log ratio with a 95 % interval (not corrected for looking) */
-	double p;	       /* 1 / the largest e-value so far: never rises */
-	double p_needed;       /* confirmed when p <= this: alpha */
-	double mde; /* at the end: the shift that all pairs of the rule find in 90 of 100 cases */
+	double effect, lo,
+		hi; /* mean log ratio (NAN: nothing is known) with a 95 % interval (not corrected for looking) */
+	double p;	 /* 1 / the largest e-value so far: never rises */
+	double p_needed; /* confirmed when p <= this: alpha */
+	double sd;	 /* of one boot, as it was used; inf: unknown */
 };
 
 /*
- * The decision after any number of pairs, with all of them so far; before[i] and after[i] are of
- * one pair, whose order was drawn at random:
- *   confirmed  evalue_pairs() has reached 1 / alpha and the mean is at least min_effect
- *   refuted    the one-sided 99 % upper limit lies below min_effect, or the pairs are used up, or
+ * The decision after any number of blocks, with all of them so far; a block that lost boots is
+ * smaller, one that lost a side says nothing:
+ *   confirmed  evalue_add() has reached 1 / alpha and the mean is at least min_effect
+ *   refuted    the one-sided 99 % upper limit lies below min_effect, or the blocks are used up, or
  *              not even agreement of all that are left could confirm, or hardly any way leads to
  *              confirmation from here: with a drift one standard error better than the observed
  *              one, 49 of 50 continuations end below it (stochastic curtailment: Lan, Simon and
  *              Halperin 1982)
- * At least 2 pairs are wanted, else the verdict is CONFIRM_MORE (when no more may come: refuted).
- * prior, the noise of one boot, may be NULL; it only helps to give up and to say the interval.
+ * Fewer than 3 boots decide nothing. prior, the noise of one boot, may be NULL; it only helps to give
+ * up and to say the interval.
  */
-struct confirmation confirm_pairs(const double *before, const double *after, size_t n,
-				  const struct sd_prior *prior, const struct confirm_rule *rule);
+struct confirmation confirm_blocks(const struct evalue_block *blocks, size_t n,
+				   const struct sd_prior *prior, const struct confirm_rule *rule);
 
 /*
- * The shift that `rule` confirms with the given probability when one boot has this deviation:
- * where the mean evidence of its pairs, less so many deviations of it, is what is needed. inf when
- * there are too few pairs to ever confirm.
+ * The shift, in deviations of one boot, that `rule` confirms with the given probability: where the
+ * mean evidence of its blocks, less so many deviations of it, is what is needed. inf when there are too
+ * few blocks to ever confirm. Takes 0.02 to 0.5 s, the more the larger a block is.
  */
-double confirm_detectable(double sd, const struct confirm_rule *rule, double power);
+double confirm_detectable(const struct confirm_rule *rule, double power);
+/* The same as a log ratio, by the noise of these boots; never below what is worth reporting. */
+double confirm_mde(const struct confirmation *c, const struct confirm_rule *rule, double power);
 
 #endif

@@ -7,58 +7,118 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "stats/estimate.h"
+
+#define BLOCK_MAX (2 * EVALUE_SIDE_MAX)
+
+/* A number further than this from the median counts as this far: in deviations, by the median
+ * deviation. One outlier in a block of eight would else hide a shift of two deviations. */
+#define CLIP	  2.5
+#define MAD_TO_SD 1.4826 /* of a normal distribution */
 
 /*
  * Shifts of 0.4 to 6 deviations of one boot are within a factor sqrt(2) of a rate; a large shift
- * has few pairs to pay for the mixture with, so that its rates weigh more.
+ * has few blocks to pay for the mixture with, so that its rates weigh more.
  */
 static const struct rate {
 	double k, weight;
-} rates[] = {{0.5, 0.25}, {1.0, 0.15}, {2.0, 0.20}, {4.0, 0.40}};
+} rates[EVALUE_RATES] = {{0.5, 0.25}, {1.0, 0.15}, {2.0, 0.20}, {4.0, 0.40}};
 
-/* The first n of `sorted` are ascending; takes one more and answers their median. */
-static double median_with(double *sorted, size_t n, double x)
+static double median_deviation(const double *z, size_t n, double median)
 {
-	size_t at = n;
+	double away[BLOCK_MAX];
 
-	for (; at && sorted[at - 1] > x; at--)
-		sorted[at] = sorted[at - 1];
-	sorted[at] = x;
-	n++;
-	return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
+	for (size_t i = 0; i < n; i++)
+		away[i] = fabs(z[i] - median);
+	return estimate_median(away, n);
 }
 
-/* log(1 + tanh(x)) */
-static double log_factor(double x)
+static void clip(double *z, size_t n)
 {
-	return M_LN2 - log1p(exp(-2.0 * x));
+	double median = estimate_median(z, n);
+	double most = CLIP * MAD_TO_SD * median_deviation(z, n, median);
+
+	for (size_t i = 0; most > 0.0 && i < n; i++)
+		z[i] = fmin(fmax(z[i], median - most), median + most);
+}
+
+/* The numbers of both sides, after first, about 0 with deviation 1; false when all are equal. */
+static bool standardised(const struct evalue_block *block, double *z)
+{
+	size_t n = block->n0 + block->n1;
+	double mean, sd;
+
+	memcpy(z, block->after, block->n1 * sizeof(*z));
+	memcpy(z + block->n1, block->before, block->n0 * sizeof(*z));
+	clip(z, n);
+	mean = estimate_mean(z, n);
+	sd = estimate_sd(z, n);
+	for (size_t i = 0; sd > 0.0 && i < n; i++)
+		z[i] = (z[i] - mean) / sd;
+	return sd > 0.0;
+}
+
+/* The next larger number with as many bits (Gosper's way). */
+static unsigned int next_arrangement(unsigned int bits)
+{
+	unsigned int low = bits & -bits, carried = bits + low;
+
+	return carried | (((bits ^ carried) >> 2) / low);
+}
+
+static double sum_of(const double *z, unsigned int bits)
+{
+	double sum = 0.0;
+
+	for (; bits; bits &= bits - 1)
+		sum += z[__builtin_ctz(bits)];
+	return sum;
+}
+
+/* log of the mean over all arrangements of exp(k (T - observed T)), for each rate; the first one was
+ * observed. */
+static void log_means(const double *z, size_t n, size_t n1, double *out)
+{
+	unsigned int first = (1u << n1) - 1;
+	double sums[EVALUE_RATES] = {0}, observed = sum_of(z, first);
+	double count = 0.0;
+
+	for (unsigned int bits = first; bits < 1u << n; bits = next_arrangement(bits)) {
+		double t = sum_of(z, bits) - observed;
+
+		for (size_t r = 0; r < EVALUE_RATES; r++)
+			sums[r] += exp(rates[r].k * t);
+		count++;
+	}
+	for (size_t r = 0; r < EVALUE_RATES; r++)
+		out[r] = log(sums[r] / count);
 }
 
 static double mix(const double *log_e)
 {
 	double sum = 0.0;
 
-	for (size_t r = 0; r < ARRAY_SIZE(rates); r++)
+	for (size_t r = 0; r < EVALUE_RATES; r++)
 		sum += rates[r].weight * exp(log_e[r]);
 	return log(sum);
 }
 
-double evalue_pairs(const double *diffs, size_t n, double *best)
+void evalue_add(struct evalue *e, const struct evalue_block *block)
 {
-	AUTO_FREE double *sizes = xcalloc(n, sizeof(*sizes));
-	double log_e[ARRAY_SIZE(rates)] = {0}, now = 0.0, most = 0.0;
+	double z[BLOCK_MAX], means[EVALUE_RATES];
 
-	for (size_t i = 0; i < n; i++) {
-		double middle = median_with(sizes, i, fabs(diffs[i]));
+	if (!block->n0 || !block->n1 || !standardised(block, z))
+		return;
+	log_means(z, block->n0 + block->n1, block->n1, means);
+	for (size_t r = 0; r < EVALUE_RATES; r++)
+		e->log_e[r] -= means[r];
+	e->now = mix(e->log_e);
+	e->best = fmax(e->best, e->now);
+}
 
-		for (size_t r = 0; middle > 0.0 && r < ARRAY_SIZE(rates); r++)
-			log_e[r] += log_factor(rates[r].k * diffs[i] / middle);
-		now = mix(log_e);
-		most = fmax(most, now);
-	}
-	if (best)
-		*best = most;
-	return now;
+double evalue_most(size_t each)
+{
+	return lgamma(2.0 * (double)each + 1.0) - 2.0 * lgamma((double)each + 1.0);
 }
 
 static int descending(const void *a, const void *b)

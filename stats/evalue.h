@@ -9,14 +9,38 @@
 
 #include <stddef.h>
 
+/* Numbers of before and of after that were measured in one random order: every arrangement of the
+ * two sides was as likely as any other. At most EVALUE_SIDE_MAX of a side. */
+struct evalue_block {
+	const double *before, *after; /* borrowed */
+	size_t n0, n1;
+};
+
+enum {
+	EVALUE_SIDE_MAX = 6,
+	EVALUE_RATES = 4,
+};
+
+/* {0} is no evidence yet. */
+struct evalue {
+	double log_e[EVALUE_RATES]; /* of each rate */
+	double now, best; /* log e-values: of the mixture after all blocks, its largest after any */
+};
+
 /*
- * Log e-value that differences after - before lie above 0, from pairs whose order was drawn at
- * random: when nothing changed each sign is a fair coin whatever the sizes are, so drift, outliers
- * and skew cannot lie. Each pair multiplies by 1 + tanh(k d / m), which is the likelihood ratio of
- * a normal difference against its mirror image; m is the median size so far, k is mixed over. At
- * most log 2 a pair. best: the largest after any number of these pairs; may be NULL.
+ * Joins a block: evidence that after lies above before. When nothing changed, the labels of the two
+ * sides were dealt at random over the numbers that came, whatever these are, so that drift, outliers
+ * and skew cannot lie. The factor of a block is exp(k T) over its mean over all choose(n0 + n1, n1)
+ * arrangements, where T is the sum of the after numbers: the likelihood ratio of a normal shift by k
+ * deviations, given the numbers without their labels (Lehmann and Romano, "Testing Statistical
+ * Hypotheses", 5.9, for the test; its mean is 1 by construction). Numbers are first standardised all
+ * together, which does not look at labels; k is mixed over. At most log choose(n0 + n1, n1) a block; a
+ * block with one side only, or with equal numbers, says nothing.
  */
-double evalue_pairs(const double *diffs, size_t n, double *best);
+void evalue_add(struct evalue *e, const struct evalue_block *block);
+
+/* The most that a full block of so many numbers a side can add. */
+double evalue_most(size_t each);
 
 /*
  * How many of n hypotheses to reject so that the expected share of false ones among them is at

@@ -44,15 +44,21 @@ double sim_boot(struct sim_source *s, bool fresh)
 	}
 }
 
-void sim_pairs(struct sim_source *source, double before, double after, size_t n, double *b,
+void sim_block(struct sim_source *source, double before, double after, size_t each, double *b,
 	       double *a)
 {
-	for (size_t i = 0; i < n; i++) {
-		double first = sim_boot(source, true), second = sim_boot(source, true);
-		bool swapped = rng_next(source->rng) & 1;
+	size_t left[] = {each, each};
 
-		b[i] = before + (swapped ? second : first);
-		a[i] = after + (swapped ? first : second);
+	while (left[0] || left[1]) {
+		size_t total = left[0] + left[1];
+		bool side = rng_uniform(source->rng) * (double)total >= (double)left[0];
+		double y = sim_boot(source, true);
+
+		left[side]--;
+		if (side)
+			a[left[1]] = after + y;
+		else
+			b[left[0]] = before + y;
 	}
 }
 
@@ -61,26 +67,28 @@ void sim_detect_init(struct sim_detect *spec)
 	*spec = (struct sim_detect){
 		.commits = 200,
 		.boots = 2,
-		.each = 4,
 		.proof_boots = 8,
-		.rule = {.pairs = 60, .min_effect = 0.4, .alpha = 0.001},
+		.rule = {.blocks = 15, .each = 4, .min_effect = 0.4, .alpha = 0.001},
 	};
 }
 
 enum confirm_verdict sim_confirm(const struct sim_detect *spec, struct sim_source *source,
 				 double shift, const struct sd_prior *prior, size_t *boots)
 {
-	AUTO_FREE double *b = xcalloc(spec->rule.pairs + spec->each, sizeof(*b));
-	AUTO_FREE double *a = xcalloc(spec->rule.pairs + spec->each, sizeof(*a));
+	const struct confirm_rule *rule = &spec->rule;
+	AUTO_FREE double *y = xcalloc(2 * rule->blocks * rule->each, sizeof(*y));
+	AUTO_FREE struct evalue_block *blocks = xcalloc(rule->blocks, sizeof(*blocks));
 	struct confirmation c;
 	size_t n = 0;
 
 	do {
-		sim_pairs(source, 0.0, shift, spec->each, b + n, a + n);
-		n += spec->each;
-		c = confirm_pairs(b, a, n, prior, &spec->rule);
-	} while (c.verdict == CONFIRM_MORE && n < spec->rule.pairs);
-	*boots = 2 * n;
+		double *b = y + 2 * n * rule->each, *a = b + rule->each;
+
+		sim_block(source, 0.0, shift, rule->each, b, a);
+		blocks[n++] = (struct evalue_block){b, a, rule->each, rule->each};
+		c = confirm_blocks(blocks, n, prior, rule);
+	} while (c.verdict == CONFIRM_MORE);
+	*boots = 2 * n * rule->each;
 	return c.verdict;
 }
 
@@ -121,7 +129,8 @@ static void prove(struct run *r)
 	AUTO_FREE double *a = xcalloc(n, sizeof(*a));
 	struct interval iv;
 
-	sim_pairs(&r->source, 0.0, r->step, n, b, a);
+	for (size_t i = 0; i < n; i++)
+		sim_block(&r->source, 0.0, r->step, 1, b + i, a + i);
 	iv = compare_interval(b, n, a, n);
 	r->end->stated = iv.diff;
 	r->end->lo = iv.lo;
@@ -168,7 +177,7 @@ static double down_to(const struct run *r)
 	struct sd_prior prior = noise_of(r);
 
 	return fmax(online_detectable(r->online, r->spec->seen, r->spec->boots, 0.9),
-		    confirm_detectable(prior.sd, &r->spec->rule, 0.98));
+		    prior.sd * r->spec->detectable);
 }
 
 void sim_detect_run(const struct sim_detect *spec, struct rng *rng, struct sim_detect_end *end)

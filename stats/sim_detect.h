@@ -32,8 +32,8 @@ struct sim_source {
 void sim_source_init(struct sim_source *source, enum sim_noise noise, struct rng *rng);
 /* The next boot in the order of time, less its level and, but for `fresh`, less its layout. */
 double sim_boot(struct sim_source *source, bool fresh);
-/* Fresh boots of two images in random order: n pairs. */
-void sim_pairs(struct sim_source *source, double before, double after, size_t n, double *b,
+/* Fresh boots of two images in one random order, `each` of either. */
+void sim_block(struct sim_source *source, double before, double after, size_t each, double *b,
 	       double *a);
 
 struct sim_detect {
@@ -41,9 +41,9 @@ struct sim_detect {
 	size_t commits, boots; /* of each */
 	double step;	       /* > 0 is worse; 0: no change */
 	bool exactly;	       /* the step is what is said to be found at that commit, instead */
+	double detectable;     /* exactly: what confirm_detectable() says of `rule` at 0.98 */
 	size_t step_at;	       /* commit */
 	size_t seen;	       /* commits with the step before the series ends; 0: all */
-	size_t each;	       /* pairs of one stage of a confirmation */
 	size_t proof_boots;    /* of each side */
 	struct confirm_rule rule;
 };

@@ -135,12 +135,13 @@ static void confirmed(const struct decide *decide)
 	}
 }
 
-/* A look after each of 60 pairs, whatever was seen before. The quick run asks at alpha 1 %, where few
- * runs tell. */
+/* A look after each block of 60 pairs, whatever was seen before. The quick run asks at alpha 1 %, where
+ * few runs tell. */
 static void peeking(const struct decide *decide)
 {
 	enum {
-		PAIRS = 60
+		BLOCKS = 15,
+		EACH = 4
 	};
 	size_t trials = decide_trials(decide, 20000, 50000);
 	double alpha = decide->full ? 0.001 : 0.01;
@@ -153,14 +154,16 @@ static void peeking(const struct decide *decide)
 
 		rng_seed(&rng, decide->seed * 1000 + 230 + (uint64_t)noise);
 		for (size_t i = 0; i < trials; i++) {
-			double b[PAIRS], a[PAIRS], best;
+			struct evalue e = {0};
 
 			sim_source_init(&source, (enum sim_noise)noise, &rng);
-			sim_pairs(&source, 0, 0, PAIRS, b, a);
-			for (size_t k = 0; k < PAIRS; k++)
-				a[k] -= b[k];
-			evalue_pairs(a, PAIRS, &best);
-			crossed += best >= -log(alpha);
+			for (size_t k = 0; k < BLOCKS; k++) {
+				double b[EACH], a[EACH];
+
+				sim_block(&source, 0, 0, EACH, b, a);
+				evalue_add(&e, &(struct evalue_block){b, a, EACH, EACH});
+			}
+			crossed += e.best >= -log(alpha);
 		}
 		decide_row("peeking", sim_noise_names[noise], goal, 100 * crossed / (double)trials,
 			   "% confirmed");
@@ -214,6 +217,7 @@ static void down_to(const struct decide *decide)
 
 		sim_detect_init(&spec);
 		spec.exactly = true;
+		spec.detectable = confirm_detectable(&spec.rule, 0.98);
 		spec.step_at = 70;
 		spec.seen = seen[r];
 		rng_seed(&rng, decide->seed * 1000 + 250 + r);

@@ -15,15 +15,16 @@
 #include "base/repo.h"
 
 static const struct conf_key keys[] = {
-	{"database", false, "url", CONF_STRING, "postgresql:///mmperf", "where it is", false},
-	{"mail", false, "password-file", CONF_STRING, NULL, "a file of mode 0600", false},
-	{"mail", false, "starttls", CONF_BOOL, "true", "encrypt", false},
-	{"mail", false, "ratio", CONF_FLOAT, "0.5", "a ratio", false},
-	{"store", false, "keep", CONF_BYTES, "16M", "how much to keep", false},
-	{"tree", true, "url", CONF_STRING, NULL, "the repository to follow", true},
-	{"tree", true, "branch", CONF_LIST, "master next", "branches to follow", false},
-	{"tree", true, "poll", CONF_SECONDS, "15m", "how often to look", false},
-	{"tree", true, "depth", CONF_INT, "100", "how far to look", false},
+	{"database", false, "url", CONF_STRING, "postgresql:///mmperf", "where it is",
+	 CONF_OPTIONAL},
+	{"mail", false, "password-file", CONF_STRING, NULL, "a file of mode 0600", CONF_OPTIONAL},
+	{"mail", false, "starttls", CONF_BOOL, "true", "encrypt", CONF_OPTIONAL},
+	{"mail", false, "ratio", CONF_FLOAT, "0.5", "a ratio", CONF_WITHIN(0, 1)},
+	{"store", false, "keep", CONF_BYTES, "16M", "how much to keep", CONF_OPTIONAL},
+	{"tree", true, "url", CONF_STRING, NULL, "the repository to follow", CONF_REQUIRED},
+	{"tree", true, "branch", CONF_LIST, "master next", "branches to follow", CONF_OPTIONAL},
+	{"tree", true, "poll", CONF_SECONDS, "15m", "how often to look", CONF_OPTIONAL},
+	{"tree", true, "depth", CONF_INT, "100", "how far to look", CONF_WITHIN(1, 5000)},
 	{0},
 };
 
@@ -139,9 +140,20 @@ static void test_wrong_types(void **state _unused)
 		":3: \"poll\" is \"often\", which is not a time such as 90s, 15m or 2h");
 }
 
+static void test_limits(void **state _unused)
+{
+	struct conf *conf = loaded("[mail]\nratio = 1\n[tree \"a\"]\nurl = x\ndepth = 5000\n");
+
+	conf_free(conf);
+	refuses("[mail]\nratio = 1.01\n",
+		":2: \"ratio\" is \"1.01\", which is not between 0 and 1");
+	refuses("[tree \"a\"]\nurl = x\ndepth = 0\n",
+		":3: \"depth\" is \"0\", which is not between 1 and 5000");
+}
+
 static void test_twice_and_missing(void **state _unused)
 {
-	refuses("[mail]\nratio = 1\n[mail]\nratio = 2\n",
+	refuses("[mail]\nratio = 1\n[mail]\nratio = 0\n",
 		":4: \"ratio\" is set twice; the first time in line 2");
 	refuses("[mail]\n[tree \"a\"]\npoll = 1s\n",
 		":2: [tree \"a\"] needs \"url\": the repository to follow");
@@ -191,6 +203,7 @@ int main(void)
 		cmocka_unit_test(test_bare_key_is_true),
 		cmocka_unit_test(test_unknown_things),
 		cmocka_unit_test(test_wrong_types),
+		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_twice_and_missing),
 		cmocka_unit_test(test_syntax),
 		cmocka_unit_test(test_line_after_continuation),

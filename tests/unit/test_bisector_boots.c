@@ -9,13 +9,14 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "bisector/boots.h"
 
 static void each_side_once_a_block(void **state _unused)
 {
 	size_t order[4 * 50];
 
-	boots_order(42, 4, 0, 50, order);
+	boots_order(42, 4, 1, 0, 50, order);
 	for (size_t block = 0; block < 50; block++) {
 		unsigned int seen = 0;
 
@@ -25,11 +26,39 @@ static void each_side_once_a_block(void **state _unused)
 	}
 }
 
+/* All 70 orders of 4 + 4 come, each about as often: chi-squared with 69 degrees of freedom. */
+static void blocks_are_dealt_evenly(void **state _unused)
+{
+	enum {
+		BLOCKS = 7000
+	};
+	AUTO_FREE size_t *order = xcalloc(8 * BLOCKS, sizeof(*order));
+	unsigned int seen[256] = {0}, kinds = 0;
+	double chi2 = 0;
+
+	boots_order(5, 2, 4, 0, 4 * BLOCKS, order);
+	for (size_t block = 0; block < BLOCKS; block++) {
+		unsigned int bits = 0;
+
+		for (size_t i = 0; i < 8; i++)
+			bits |= (unsigned int)order[8 * block + i] << i;
+		seen[bits]++;
+	}
+	for (size_t i = 0; i < 256; i++) {
+		assert_true(!seen[i] || __builtin_popcount((unsigned int)i) == 4);
+		kinds += !!seen[i];
+		if (seen[i])
+			chi2 += (seen[i] - 100.0) * (seen[i] - 100.0) / 100.0;
+	}
+	assert_int_equal(kinds, 70);
+	assert_true(chi2 < 111); /* 0.999 quantile */
+}
+
 static void first_place_is_random(void **state _unused)
 {
 	size_t order[2 * 1000], first[2] = {0};
 
-	boots_order(7, 2, 0, 1000, order);
+	boots_order(7, 2, 1, 0, 1000, order);
 	for (size_t block = 0; block < 1000; block++)
 		first[order[block * 2]]++;
 	/* 500 +- 6 standard deviations of 16 */
@@ -40,9 +69,9 @@ static void later_stages_go_on(void **state _unused)
 {
 	size_t all[2 * 12], part[2 * 4];
 
-	boots_order(99, 2, 0, 12, all);
+	boots_order(99, 2, 4, 0, 12, all);
 	for (size_t stage = 0; stage < 3; stage++) {
-		boots_order(99, 2, stage * 4, 4, part);
+		boots_order(99, 2, 4, stage * 4, 4, part);
 		assert_memory_equal(part, all + stage * 8, sizeof(part));
 	}
 }
@@ -92,9 +121,8 @@ static void progress_counts(void **state _unused)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_side_once_a_block),
-		cmocka_unit_test(first_place_is_random),
-		cmocka_unit_test(later_stages_go_on),
+		cmocka_unit_test(each_side_once_a_block), cmocka_unit_test(blocks_are_dealt_evenly),
+		cmocka_unit_test(first_place_is_random),  cmocka_unit_test(later_stages_go_on),
 		cmocka_unit_test(progress_counts),
 	};
 

@@ -15,7 +15,8 @@
 #include "stats/rng.h"
 
 enum {
-	PAIRS = 60
+	BLOCKS = 15,
+	EACH = 4
 };
 
 static void near(double a, double b, double tolerance)
@@ -24,43 +25,88 @@ static void near(double a, double b, double tolerance)
 		fail_msg("%.9g is not within %g of %.9g", a, tolerance, b);
 }
 
-/* An e-value's mean over all signs is 1, whatever the sizes are: every sign pattern is counted. */
-static void test_mean_is_one(void **state)
+static struct evalue_block block_of(const double *before, size_t n0, const double *after, size_t n1)
 {
-	static const double sizes[] = {0.3, 8.0, 1.0, 0.0, 2.5, 1.0, 0.7, 40.0, 0.2, 1.1};
-	double sum = 0, diffs[ARRAY_SIZE(sizes)];
-	unsigned int patterns = 1u << ARRAY_SIZE(sizes);
-
-	(void)state;
-	for (unsigned int p = 0; p < patterns; p++) {
-		for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
-			diffs[i] = p >> i & 1 ? sizes[i] : -sizes[i];
-		sum += exp(evalue_pairs(diffs, ARRAY_SIZE(sizes), NULL)) / patterns;
-	}
-	near(sum, 1, 1e-12);
+	return (struct evalue_block){before, after, n0, n1};
 }
 
-static void test_pairs_properties(void **state)
+static double evalue_of_one(const double *before, size_t n0, const double *after, size_t n1)
 {
-	static const double x[] = {1.0, 2.0, -0.5, 3.0, 1.5};
-	double scaled[5], best, last = 0, all[PAIRS];
+	struct evalue_block block = block_of(before, n0, after, n1);
+	struct evalue e = {0};
+
+	evalue_add(&e, &block);
+	return e.now;
+}
+
+/* An e-value's mean over all labels is 1, whatever the numbers are: every arrangement is counted. */
+static void test_mean_is_one(void **state)
+{
+	static const double x[] = {0.3, 8.0, 1.0, 0.0, 2.5, 1.0, 0.7, 40.0};
+	static const size_t sizes[] = {1, 3, 4, 7};
 
 	(void)state;
-	for (size_t i = 0; i < 5; i++)
-		scaled[i] = 1e-6 * x[i];
-	near(evalue_pairs(x, 5, NULL), evalue_pairs(scaled, 5, NULL), 1e-12);
-	near(evalue_pairs(x, 0, &best), 0, 0);
-	near(best, 0, 0);
-	/* a sign that turns to the worse adds evidence */
-	for (size_t i = 0; i < 5; i++)
-		scaled[i] = fabs(x[i]);
-	assert_true(evalue_pairs(scaled, 5, NULL) > evalue_pairs(x, 5, NULL));
-	for (size_t i = 0; i < PAIRS; i++) {
-		all[i] = 1;
-		evalue_pairs(all, i + 1, &best);
-		assert_true(best > last && best <= (double)(i + 1) * M_LN2);
-		last = best;
+	for (size_t s = 0; s < ARRAY_SIZE(sizes); s++) {
+		double sum = 0, count = 0;
+
+		for (unsigned int bits = 0; bits < 256; bits++) {
+			double sides[2][8];
+			size_t n[2] = {0};
+
+			for (size_t i = 0; i < 8; i++)
+				sides[bits >> i & 1][n[bits >> i & 1]++] = x[i];
+			if (n[1] != sizes[s] || n[0] > EVALUE_SIDE_MAX || n[1] > EVALUE_SIDE_MAX)
+				continue;
+			sum += exp(evalue_of_one(sides[0], n[0], sides[1], n[1]));
+			count++;
+		}
+		if (count > 0)
+			near(sum / count, 1, 1e-9);
 	}
+}
+
+static void test_block_properties(void **state)
+{
+	static const double low[] = {1.0, 2.0, -0.5, 3.0}, high[] = {11.0, 12.0, 10.5, 13.0},
+			    mixed[] = {3.5, 4.5, 2.5, 6.0};
+	double scaled[4], turned[] = {3.0, 1.0, -0.5, 2.0};
+	struct evalue_block block = block_of(low, 4, high, 4);
+	struct evalue e = {0};
+
+	(void)state;
+	/* neither scale nor order matter */
+	for (size_t i = 0; i < 4; i++)
+		scaled[i] = 1e-6 * mixed[i];
+	near(evalue_of_one(turned, 4, mixed, 4), evalue_of_one(low, 4, mixed, 4), 1e-12);
+	for (size_t i = 0; i < 4; i++)
+		turned[i] = 1e-6 * low[i];
+	near(evalue_of_one(turned, 4, scaled, 4), evalue_of_one(low, 4, mixed, 4), 1e-9);
+	/* the further apart the more, up to the number of arrangements */
+	assert_true(evalue_of_one(low, 4, high, 4) > evalue_of_one(low, 4, mixed, 4));
+	assert_true(evalue_of_one(low, 4, mixed, 4) > 0 && evalue_of_one(mixed, 4, low, 4) < 0);
+	near(evalue_most(4), log(70), 1e-9);
+	near(evalue_most(1), M_LN2, 1e-9);
+	for (size_t n = 1; n <= 10; n++) {
+		double last = e.best;
+
+		evalue_add(&e, &block);
+		assert_true(e.best > last && e.best <= (double)n * log(70));
+	}
+	/* the best stays, what speaks against it counts */
+	block = block_of(high, 4, low, 4);
+	evalue_add(&e, &block);
+	assert_true(e.now < e.best);
+}
+
+static void test_block_silent(void **state)
+{
+	static const double same[] = {2, 2, 2}, other[] = {1, 2, 3};
+
+	(void)state;
+	near(evalue_of_one(same, 3, same, 3), 0, 0);
+	near(evalue_of_one(other, 3, NULL, 0), 0, 0);
+	near(evalue_of_one(NULL, 0, other, 3), 0, 0);
+	assert_true(evalue_of_one(same, 3, other, 3) < 0.1); /* as much above as below */
 }
 
 /* Noise of one boot after another, with mean 0 or not: what the coin has to defeat. */
@@ -82,7 +128,7 @@ static double boot(struct rng *rng, int kind, double *e)
 static void test_peeking(void **state)
 {
 	enum {
-		RUNS = 8000,
+		RUNS = 4000,
 		KINDS = 4
 	};
 	static const double alpha = 0.02;
@@ -94,18 +140,25 @@ static void test_peeking(void **state)
 		int crossed = 0;
 
 		for (int run = 0; run < RUNS; run++) {
-			double diffs[PAIRS], best, e = 0;
+			struct evalue e = {0};
+			double state_of_noise = 0;
 
-			for (size_t i = 0; i < PAIRS; i++) {
-				double first = boot(&rng, kind, &e);
-				double second = boot(&rng, kind, &e);
+			for (size_t k = 0; k < BLOCKS; k++) {
+				size_t order[2 * EACH], n[2] = {0};
+				double y[2][EACH];
+				struct evalue_block block = block_of(y[0], EACH, y[1], EACH);
 
-				diffs[i] = rng_next(&rng) & 1 ? first - second : second - first;
+				for (size_t i = 0; i < 2 * EACH; i++)
+					order[i] = i % 2;
+				rng_shuffle(&rng, order, 2 * EACH, sizeof(*order));
+				for (size_t i = 0; i < 2 * EACH; i++)
+					y[order[i]][n[order[i]]++] =
+						boot(&rng, kind, &state_of_noise);
+				evalue_add(&e, &block);
 			}
-			evalue_pairs(diffs, PAIRS, &best);
-			crossed += best >= -log(alpha);
+			crossed += e.best >= -log(alpha);
 		}
-		print_message("noise %d, 60 looks: confirmed %.2f %% at alpha 2 %%\n", kind,
+		print_message("noise %d, %d looks: confirmed %.2f %% at alpha 2 %%\n", kind, BLOCKS,
 			      100.0 * crossed / RUNS);
 		assert_true(crossed <= alpha * RUNS + 3 * sqrt(alpha * RUNS));
 	}
@@ -130,20 +183,22 @@ static void test_bh(void **state)
 static enum confirm_verdict confirm_run(struct rng *rng, double shift, const struct sd_prior *prior,
 					const struct confirm_rule *rule, size_t *boots)
 {
-	double a[PAIRS], b[PAIRS];
+	double before[BLOCKS][EVALUE_SIDE_MAX], after[BLOCKS][EVALUE_SIDE_MAX];
+	struct evalue_block blocks[BLOCKS];
 
 	for (size_t n = 0;;) {
 		struct confirmation c;
 
-		for (size_t i = 0; i < 4; i++, n++) {
-			a[n] = rng_normal(rng);
-			b[n] = shift + rng_normal(rng);
+		for (size_t i = 0; i < rule->each; i++) {
+			before[n][i] = rng_normal(rng);
+			after[n][i] = shift + rng_normal(rng);
 		}
-		c = confirm_pairs(a, b, n, prior, rule);
-		*boots += 8;
+		blocks[n] = block_of(before[n], rule->each, after[n], rule->each);
+		c = confirm_blocks(blocks, ++n, prior, rule);
+		*boots += 2 * rule->each;
 		if (c.verdict != CONFIRM_MORE)
 			return c.verdict;
-		assert_true(n < rule->pairs);
+		assert_true(n < rule->blocks);
 	}
 }
 
@@ -152,7 +207,8 @@ static void test_confirm_unchanged(void **state)
 	enum {
 		RUNS = 10000
 	};
-	static const struct confirm_rule rule = {.pairs = PAIRS, .min_effect = 0.3, .alpha = 0.01};
+	static const struct confirm_rule rule = {
+		.blocks = BLOCKS, .each = EACH, .min_effect = 0.3, .alpha = 0.01};
 	static const struct sd_prior prior = {1.0, 30.0};
 	struct rng rng;
 
@@ -178,11 +234,12 @@ static void test_confirm_shifted(void **state)
 	enum {
 		RUNS = 2000
 	};
-	static const struct confirm_rule rule = {.pairs = PAIRS, .min_effect = 0.3, .alpha = 0.001};
+	static const struct confirm_rule rule = {
+		.blocks = BLOCKS, .each = EACH, .min_effect = 0.3, .alpha = 0.001};
 	static const struct sd_prior prior = {1.0, 30.0};
 	static const struct {
 		double d, least, boots;
-	} rows[] = {{3.0, 0.99, 28}, {2.0, 0.99, 38}, {1.0, 0.80, 86}};
+	} rows[] = {{3.0, 0.99, 20}, {2.0, 0.99, 30}, {1.0, 0.80, 80}};
 	struct rng rng;
 
 	(void)state;
@@ -201,78 +258,103 @@ static void test_confirm_shifted(void **state)
 	}
 }
 
-/* What is said to be found in 90 of 100 cases is, with few pairs and with many. */
+/* What is said to be found in 90 of 100 cases is, with few blocks and with many. */
 static void test_confirm_detectable(void **state)
 {
 	enum {
 		RUNS = 2000
 	};
-	static const struct confirm_rule rules[] = {
-		{16, 0.01, 0.01}, {24, 0.01, 0.001}, {PAIRS, 0.01, 0.001}};
+	static const struct confirm_rule rules[] = {{3, 6, 0.01, 0.01},
+						    {4, 4, 0.01, 0.01},
+						    {6, 4, 0.01, 0.001},
+						    {BLOCKS, EACH, 0.01, 0.001}};
 	struct rng rng;
 
 	(void)state;
 	rng_seed(&rng, 79);
 	for (size_t r = 0; r < ARRAY_SIZE(rules); r++) {
-		double shift = confirm_detectable(1, &rules[r], 0.9);
+		double shift = confirm_detectable(&rules[r], 0.9);
 		size_t boots = 0;
 		int found = 0;
 
 		for (int i = 0; i < RUNS; i++)
 			found += confirm_run(&rng, shift, NULL, &rules[r], &boots) ==
 				 CONFIRM_CONFIRMED;
-		print_message("%zu pairs: %.2f sd are found by %.1f %%\n", rules[r].pairs, shift,
-			      100.0 * found / RUNS);
+		print_message("%zu blocks of %zu: %.2f sd are found by %.1f %%\n", rules[r].blocks,
+			      2 * rules[r].each, shift, 100.0 * found / RUNS);
 		assert_true(found >= 0.87 * RUNS && found <= 0.97 * RUNS);
-		near(confirm_detectable(0.1, &rules[r], 0.9), 0.1 * shift, 1e-9);
-		assert_true(confirm_detectable(1, &rules[r], 0.99) > shift);
+		assert_true(confirm_detectable(&rules[r], 0.99) > shift);
 	}
-	assert_true(isinf(confirm_detectable(1, &(struct confirm_rule){8, 0.01, 0.001}, 0.9)));
+	assert_true(isinf(confirm_detectable(&(struct confirm_rule){1, 4, 0.01, 0.001}, 0.9)));
 }
 
 static void test_confirm_edges(void **state)
 {
-	double a[12], b[12];
-	const struct confirm_rule rule = {.pairs = 12, .min_effect = 0.1, .alpha = 0.01},
-				  small = {.pairs = 12, .min_effect = 2.0, .alpha = 0.01},
-				  two = {.pairs = 2, .min_effect = 0.1, .alpha = 0.3};
+	static const double low[] = {1, 1, 1, 1}, high[] = {2, 2, 2, 2};
+	const struct confirm_rule rule = {4, EACH, 0.1, 0.01}, small = {4, EACH, 2.0, 0.01},
+				  last = {1, EACH, 0.1, 0.3}, never = {3, 1, 0.1, 0.1};
+	struct evalue_block up[4], down[4], lost = block_of(NULL, 0, high, 4);
 	struct confirmation c;
-	double last = 1;
+	double before = 1;
 
 	(void)state;
-	for (size_t i = 0; i < 12; i++) {
-		a[i] = 1;
-		b[i] = 2;
+	for (size_t i = 0; i < 4; i++) {
+		up[i] = block_of(low, 4, high, 4);
+		down[i] = block_of(high, 4, low, 4);
 	}
-	assert_int_equal(confirm_pairs(a, b, 1, NULL, &rule).verdict, CONFIRM_MORE);
-	assert_int_equal(confirm_pairs(a, b, 1, NULL, &(struct confirm_rule){1, 0.1, 0.01}).verdict,
-			 CONFIRM_REFUTED);
-	for (size_t n = 2; n <= 12; n++) {
-		c = confirm_pairs(a, b, n, NULL, &rule);
-		assert_true(c.p < last);
-		last = c.p;
+	/* what says nothing asks for more, as long as more may come */
+	c = confirm_blocks(&lost, 1, NULL, &rule);
+	assert_int_equal(c.verdict, CONFIRM_MORE);
+	assert_true(isnan(c.effect));
+	assert_int_equal(confirm_blocks(&lost, 1, NULL, &last).verdict, CONFIRM_REFUTED);
+	assert_int_equal(confirm_blocks(NULL, 0, NULL, &rule).verdict, CONFIRM_MORE);
+	for (size_t n = 1; n <= 4; n++) {
+		c = confirm_blocks(up, n, NULL, &rule);
+		assert_true(c.p < before);
+		before = c.p;
 		near(c.effect, 1, 1e-12);
 		assert_int_equal(c.verdict, c.p <= 0.01 ? CONFIRM_CONFIRMED : CONFIRM_MORE);
 	}
 	assert_int_equal(c.verdict, CONFIRM_CONFIRMED);
-	assert_int_equal(confirm_pairs(b, a, 3, NULL, &rule).verdict, CONFIRM_REFUTED);
-	assert_int_equal(confirm_pairs(a, b, 12, NULL, &small).verdict, CONFIRM_REFUTED);
-	/* nobody can agree enough in two */
-	b[1] = 0.5;
-	assert_int_equal(confirm_pairs(a, b, 2, NULL, &two).verdict, CONFIRM_REFUTED);
+	assert_int_equal(confirm_blocks(down, 1, NULL, &rule).verdict, CONFIRM_REFUTED);
+	assert_int_equal(confirm_blocks(up, 4, NULL, &small).verdict, CONFIRM_REFUTED);
+	/* nobody can agree enough in one pair more */
+	up[0].n0 = up[0].n1 = up[1].n0 = up[1].n1 = 1;
+	assert_int_equal(confirm_blocks(up, 2, NULL, &never).verdict, CONFIRM_REFUTED);
+}
+
+/* Blocks that lost boots: the estimate is that of least squares with a level for each block. */
+static void test_confirm_uneven(void **state)
+{
+	static const double b1[] = {1, 2}, a1[] = {4, 5, 6}, b2[] = {11, 13}, a2[] = {15};
+	const struct evalue_block blocks[] = {block_of(b1, 2, a1, 3), block_of(b2, 2, a2, 1)};
+	const struct confirm_rule rule = {8, 3, 0.1, 0.01};
+	struct confirmation c = confirm_blocks(blocks, 2, NULL, &rule);
+	/* weights 6/5 and 2/3 on the differences 3.5 and 3 */
+	double w = 6.0 / 5 + 2.0 / 3, effect = (6.0 / 5 * 3.5 + 2.0 / 3 * 3) / w;
+	/* within the sides 0.5 + 2 + 2, and how far the two differences are apart; 8 - 3 left */
+	double squares = 4.5 + 6.0 / 5 * 3.5 * 3.5 + 2.0 / 3 * 9 - w * effect * effect;
+	double half = estimate_t_quantile(0.975, 5) * sqrt(squares / 5 / w);
+
+	(void)state;
+	near(c.effect, effect, 1e-12);
+	near(c.lo, effect - half, 1e-9);
+	near(c.hi, effect + half, 1e-9);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mean_is_one),
-		cmocka_unit_test(test_pairs_properties),
+		cmocka_unit_test(test_block_properties),
+		cmocka_unit_test(test_block_silent),
 		cmocka_unit_test(test_peeking),
 		cmocka_unit_test(test_bh),
 		cmocka_unit_test(test_confirm_unchanged),
 		cmocka_unit_test(test_confirm_shifted),
 		cmocka_unit_test(test_confirm_detectable),
 		cmocka_unit_test(test_confirm_edges),
+		cmocka_unit_test(test_confirm_uneven),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
