@@ -127,6 +127,8 @@ static void set_up(CURL *curl, const struct smtp_server *server, struct letter *
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(timeout_s * 1000));
+	/* Else a server that fell silent is waited for again, 120 s, when QUIT is said to it. */
+	curl_easy_setopt(curl, CURLOPT_SERVER_RESPONSE_TIMEOUT, (long)timeout_s + 1);
 	curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
 	curl_easy_setopt(curl, CURLOPT_READFUNCTION, give_text);
 	curl_easy_setopt(curl, CURLOPT_READDATA, letter);

@@ -110,10 +110,11 @@ one_lock() {
 			param = preset=guest
 			judge = lock.lruvec.wait_per_op
 		[detect]
-			boots = 5
+			boots = 4
 			gaps = false
 			alpha = 0.02
-			confirm-stages = 5
+			confirm-boots = 5
+			confirm-stages = 4
 		[bisect]
 			clean-rebuild = false
 			prove-boots = 6
