@@ -233,9 +233,11 @@ static bool configure(const struct cluster *cluster, const char *data, struct er
 	AUTO_CLOSE int fd = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_STR text = str_new();
 
-	str_add(&text, "\n# mmperf: reachable through its socket only\n"
-		       "listen_addresses = ''\nport = " PORT "\nunix_socket_permissions = 0700\n"
-		       "unix_socket_directories = ");
+	str_add(&text,
+		"\n# mmperf: reachable through its socket only\n"
+		"listen_addresses = ''\nport = " PORT "\nunix_socket_permissions = 0700\n"
+		"dynamic_shared_memory_type = mmap\n" /* logout empties /dev/shm (RemoveIPC) */
+		"unix_socket_directories = ");
 	add_quoted(&text, cluster->socket);
 	str_add(&text, "\nmax_connections = 100\nlog_line_prefix = '%m [%p] %u: '\n");
 	if (fd < 0 || write(fd, text.s, text.len) != (ssize_t)text.len)
