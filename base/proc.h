@@ -24,8 +24,9 @@ struct proc_spec {
 	const char *cwd;      /* NULL = ours */
 	const char *out_path; /* stdout and stderr are appended to this file; NULL = captured by
 				 proc_run(), ours in proc_start() */
-	const char *user;     /* run as this user when we are root; NULL = stay */
-	bool no_network;   /* an empty network namespace (a user namespace with it when not root) */
+	const char *user;     /* run as this user when proc_may_switch(); NULL = stay */
+	bool no_network;   /* as sandbox_cut_network(); an empty network namespace where we may */
+	bool keep_rights;  /* it is our own program: our ambient capabilities stay with it */
 	const char *cpus;  /* CPU list such as "0-1"; NULL = all of ours */
 	int nice;	   /* added to ours */
 	double timeout_s;  /* 0 = none */
@@ -70,6 +71,9 @@ bool proc_wait(struct proc *proc, double timeout_s, int *status);
 /* SIGTERM to the group, SIGKILL after grace_s, reaps. Fine on an ended or empty proc. */
 void proc_kill(struct proc *proc, double grace_s);
 void proc_release(struct proc *proc); /* proc_kill() with a grace of 2 s */
+
+/* Whether we may become other users: as root does, or a service with those two capabilities. */
+bool proc_may_switch(void);
 
 /* Path of the running executable's directory; the caller frees it. */
 char *proc_self_dir(void);

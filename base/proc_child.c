@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <pwd.h>
 #include <sched.h>
@@ -17,6 +18,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/sandbox.h"
 
 #define WATCH_GRACE_S 2
 
@@ -88,7 +91,7 @@ static bool plan_user(struct plan *plan, struct err *err)
 	const char *name = plan->spec->user;
 	struct passwd *pw;
 
-	if (!name || geteuid() != 0)
+	if (!name || !proc_may_switch())
 		return true;
 	errno = 0;
 	pw = getpwnam(name);
@@ -107,6 +110,15 @@ static bool plan_user(struct plan *plan, struct err *err)
 	if (getgrouplist(name, plan->gid, plan->groups, &plan->ngroups) < 0)
 		return err_set(err, ERR_FAILED, "cannot list the groups of user \"%s\"", name);
 	return true;
+}
+
+bool proc_may_switch(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {0};
+	const unsigned wanted = 1U << CAP_SETUID | 1U << CAP_SETGID;
+
+	return !syscall(SYS_capget, &header, data) && (data[0].effective & wanted) == wanted;
 }
 
 static void plan_env(struct plan *plan)
@@ -255,60 +267,19 @@ static bool become_user(const struct plan *plan)
 	       !setresuid(plan->uid, plan->uid, plan->uid);
 }
 
-static bool put(const char *path, const char *text, size_t n)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool ok = fd >= 0 && write(fd, text, n) == (ssize_t)n;
-
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
-
-/* "ID ID 1" without stdio. */
-static size_t map_line(char *out, unsigned id)
-{
-	char digits[10];
-	size_t n = 0, at = 0;
-
-	do
-		digits[n++] = (char)('0' + id % 10);
-	while (id /= 10);
-	for (int twice = 0; twice < 2; twice++) {
-		for (size_t i = n; i;)
-			out[at++] = digits[--i];
-		out[at++] = ' ';
-	}
-	out[at++] = '1';
-	return at;
-}
-
-static bool cut_network_by_userns(void)
-{
-	unsigned uid = geteuid(), gid = getegid();
-	char uid_map[32], gid_map[32];
-	size_t nu = map_line(uid_map, uid), ng = map_line(gid_map, gid);
-
-	/* After a change of user /proc/self belongs to root until this is set again. */
-	prctl(PR_SET_DUMPABLE, 1);
-	return !unshare(CLONE_NEWUSER | CLONE_NEWNET) && put("/proc/self/setgroups", "deny", 4) &&
-	       put("/proc/self/uid_map", uid_map, nu) && put("/proc/self/gid_map", gid_map, ng);
-}
-
 static void settle(const struct plan *plan)
 {
-	bool cut = !plan->spec->no_network;
-
 	if (plan->pin && sched_setaffinity(0, sizeof(plan->cpus), &plan->cpus))
 		die(plan, STEP_SETUP);
 	errno = 0;
 	if (plan->spec->nice && nice(plan->spec->nice) == -1 && errno)
 		die(plan, STEP_SETUP);
-	if (!cut)
-		cut = !unshare(CLONE_NEWNET);
-	if (!become_user(plan))
+	/* An empty network besides the filter below, where that is allowed. */
+	if (plan->spec->no_network && unshare(CLONE_NEWNET))
+		errno = 0;
+	if ((!plan->spec->keep_rights && !sandbox_drop_rights()) || !become_user(plan))
 		die(plan, STEP_USER);
-	if (!cut && !cut_network_by_userns())
+	if (plan->spec->no_network && !sandbox_cut_network())
 		die(plan, STEP_NETWORK);
 	/* Changing the user clears it, so it comes last; the parent may be gone already. */
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != plan->parent)
@@ -341,9 +312,8 @@ static bool told(const struct plan *plan, const struct report *report, struct er
 	case STEP_NETWORK:
 		return err_sys(
 			err,
-			"cannot take the network away from %s (allow user namespaces: sysctl "
-			"user.max_user_namespaces and kernel.unprivileged_userns_clone, or "
-			"run as root)",
+			"cannot take the network away from %s (a kernel with seccomp filters "
+			"is needed)",
 			plan->exe);
 	case STEP_CWD:
 		return err_sys(err, "cannot enter directory %s", plan->spec->cwd);

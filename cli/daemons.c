@@ -64,8 +64,9 @@ static bool start(const struct daemons *daemons, struct daemon_child *child, str
 	CLEANUP(proc_spec_release) struct proc_spec spec = {0};
 
 	strs_pushl(&spec.argv, child->path, "--config", daemons->config, NULL);
-	/* The runner changes users, namespaces and machines itself; the others need no rights. */
-	spec.user = strcmp(child->name, "runner") != 0 ? daemons->user : NULL;
+	/* The runner changes users itself; the others need no rights. */
+	spec.keep_rights = !strcmp(child->name, "runner");
+	spec.user = spec.keep_rights ? NULL : daemons->user;
 	if (!proc_start(&spec, &child->proc, err))
 		return err_wrap(err, "%s", child->name);
 	child->started_s = clock_mono_s();

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ bool as_user_ids(const struct settings *settings, const char **name, uid_t *uid,
 	*name = NULL;
 	*uid = geteuid();
 	*gid = getegid();
-	if (*uid != 0)
+	if (!proc_may_switch())
 		return true;
 	pw = getpwnam(user);
 	if (!pw)
@@ -41,15 +42,34 @@ bool as_user_ids(const struct settings *settings, const char **name, uid_t *uid,
 	return true;
 }
 
-/* Keeps the right to read (the repository may be ours alone) and gives up all others. */
+/* Keeps the right to read, if we have it (the repository may be ours alone), and gives up all others. */
 static bool become(uid_t uid, gid_t gid)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2] = {0};
 
-	data[0].effective = data[0].permitted = 1U << CAP_DAC_READ_SEARCH;
-	return !prctl(PR_SET_KEEPCAPS, 1) && !setgroups(1, &gid) && !setresgid(gid, gid, gid) &&
-	       !setresuid(uid, uid, uid) && !syscall(SYS_capset, &header, data);
+	if (prctl(PR_SET_KEEPCAPS, 1) || setgroups(1, &gid) || setresgid(gid, gid, gid) ||
+	    setresuid(uid, uid, uid) || syscall(SYS_capget, &header, data))
+		return false;
+	data[0].permitted &= 1U << CAP_DAC_READ_SEARCH;
+	data[0].effective = data[0].permitted;
+	data[0].inheritable = data[1].effective = data[1].permitted = data[1].inheritable = 0;
+	return !syscall(SYS_capset, &header, data);
+}
+
+bool as_user_give(const char *path, const char *user, uid_t uid, gid_t gid, struct err *err)
+{
+	struct stat st;
+
+	if (!user)
+		return true;
+	if (lstat(path, &st))
+		return err_sys(err, "cannot look at %s", path);
+	if (st.st_uid == uid || (st.st_gid == gid && (st.st_mode & S_IWGRP)))
+		return true;
+	if (!lchown(path, uid, gid) || (!lchown(path, (uid_t)-1, gid) && !chmod(path, 0775)))
+		return true;
+	return err_sys(err, "cannot give %s to user %s (is our user in its group?)", path, user);
 }
 
 struct call {

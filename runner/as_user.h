@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-/* Who builds: ids of the settings' build.user when we are root, else our own. *name is NULL then,
+/* Who builds: ids of the settings' build.user when proc_may_switch(), else our own. *name is NULL then,
  * else borrowed from the settings. A user that does not exist is an error that says what to run. */
 bool as_user_ids(const struct settings *settings, const char **name, uid_t *uid, gid_t *gid,
 		 struct err *err) _must_check;
@@ -20,5 +20,10 @@ bool as_user_ids(const struct settings *settings, const char **name, uid_t *uid,
  */
 bool as_user_call(struct worker *w, const struct settings *settings,
 		  bool (*fn)(void *arg, struct err *err), void *arg, struct err *err) _must_check;
+
+/* Lets the build user write in a directory of ours: by owner when we may (root), else by group, of which
+ * we must be a member. Nothing when user is NULL. */
+bool as_user_give(const char *path, const char *user, uid_t uid, gid_t gid,
+		  struct err *err) _must_check;
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "runner/as_user.h"
 #include "runner/layout.h"
 
 #define MAX_LOG	    ((size_t)64 << 20)
@@ -127,8 +128,8 @@ static bool prepare(struct maker *mk, struct worktree *wt, const struct build *b
 	unlink(mk->log);
 	if (!find_kernel(mk, err) || !fs_mkdirs(mk->ccache_dir, 0755, err))
 		return false;
-	if (wt->user && lchown(mk->ccache_dir, wt->uid, wt->gid))
-		return err_sys(err, "cannot give %s to user %s", mk->ccache_dir, wt->user);
+	if (!as_user_give(mk->ccache_dir, wt->user, wt->uid, wt->gid, err))
+		return false;
 	return fs_write_atomic(mk->fragment, build->recipe_content, strlen(build->recipe_content),
 			       0644, err);
 }

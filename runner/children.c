@@ -30,6 +30,7 @@ static bool launch(struct children *children, struct proc_spec *spec, struct chi
 
 	spec->out_path = fresh->output;
 	spec->pass_fd = children->lock_fd;
+	spec->keep_rights = true;
 	ok = fs_mkdirs(dir, 0755, err) && proc_start(spec, &fresh->proc, err);
 	if (ok)
 		*array_push(children->v, children->n, children->cap) = *fresh;

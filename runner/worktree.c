@@ -39,11 +39,8 @@ static bool lock(struct worktree *wt, struct err *err)
 
 static bool make_dirs(struct worktree *wt, struct err *err)
 {
-	if (!fs_mkdirs(wt->dir, 0755, err) || !fs_mkdirs(wt->tree, 0755, err))
-		return false;
-	if (wt->user && lchown(wt->tree, wt->uid, wt->gid))
-		return err_sys(err, "cannot give %s to user %s", wt->tree, wt->user);
-	return true;
+	return fs_mkdirs(wt->dir, 0755, err) && fs_mkdirs(wt->tree, 0755, err) &&
+	       as_user_give(wt->tree, wt->user, wt->uid, wt->gid, err);
 }
 
 /* What the resolved configuration depends on besides the tree. */

@@ -2,6 +2,8 @@
 /* Child processes. */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,6 +11,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -285,20 +289,80 @@ static void test_user(void **state _unused)
 		output_is(&spec, "nobody 65534 nobody /nonexistent\n");
 }
 
+/* bash opens sockets by itself: the exit status tells whether it could. */
+#define OPEN_SOCKET "bash -c 'exec 3<>/dev/udp/127.0.0.1/9' 2>/dev/null && echo open || echo closed"
+
 static void test_no_network(void **state _unused)
 {
-	SPEC(spec);
+	SPEC(with);
+	SPEC(without);
 	SPEC(as_user);
+	SPEC(pairs);
 
-	spec.no_network = true;
-	shell(&spec, "tail -n +3 /proc/net/dev | tr -d ' ' | cut -d: -f1");
-	output_is(&spec, "lo\n");
-	if (geteuid() != 0)
+	shell(&with, OPEN_SOCKET);
+	output_is(&with, "open\n");
+	without.no_network = true;
+	shell(&without, OPEN_SOCKET);
+	output_is(&without, "closed\n");
+	pairs.no_network = true;
+	shell(&pairs, "python3 -c 'import socket; socket.socketpair(); print(1)\n"
+		      "try: socket.socket(socket.AF_UNIX)\n"
+		      "except PermissionError: print(2)'");
+	output_is(&pairs, "1\n2\n");
+	if (!proc_may_switch())
 		return;
 	as_user.no_network = true;
 	as_user.user = "nobody";
-	shell(&as_user, "id -un; tail -n +3 /proc/net/dev | tr -d ' ' | cut -d: -f1");
-	output_is(&as_user, "nobody\nlo\n");
+	shell(&as_user, "id -un; tail -n +3 /proc/net/dev | tr -d ' ' | cut -d: -f1; " OPEN_SOCKET);
+	output_is(&as_user, "nobody\nlo\nclosed\n");
+}
+
+#define DAEMON_ID 1
+#define RIGHTS	  (1U << CAP_SETUID | 1U << CAP_SETGID)
+
+/* As systemd starts a unit that has User= and AmbientCapabilities=. */
+static bool become_service(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {{RIGHTS, RIGHTS, RIGHTS}};
+
+	return !prctl(PR_SET_KEEPCAPS, 1) && !setgroups(0, NULL) &&
+	       !setresgid(DAEMON_ID, DAEMON_ID, DAEMON_ID) &&
+	       !setresuid(DAEMON_ID, DAEMON_ID, DAEMON_ID) && !syscall(SYS_capset, &header, data) &&
+	       !prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SETUID, 0, 0) &&
+	       !prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SETGID, 0, 0);
+}
+
+static bool says(const char *user, bool keep_rights, const char *want)
+{
+	SPEC(spec);
+	RESULT(result);
+	struct err err;
+
+	spec.user = user;
+	spec.keep_rights = keep_rights;
+	shell(&spec, "id -un; sed -n 's/CapEff:.//p' /proc/self/status");
+	return proc_run(&spec, &result, &err) && !strcmp(result.out.s, want);
+}
+
+/* A service with the two capabilities becomes another user, and what it starts has none of them. */
+static void test_switch_without_root(void **state _unused)
+{
+	int status = 0;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		skip();
+	pid = fork();
+	if (pid == 0)
+		_exit(!become_service()					     ? 1
+		      : !proc_may_switch()				     ? 2
+		      : !says("nobody", false, "nobody\n0000000000000000\n") ? 3
+		      : !says(NULL, false, "daemon\n0000000000000000\n")     ? 4
+		      : !says(NULL, true, "daemon\n00000000000000c0\n")	     ? 5
+									     : 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 }
 
 static void test_start_wait_kill(void **state _unused)
@@ -390,6 +454,7 @@ int main(void)
 		cmocka_unit_test(test_cpu_time_is_counted),
 		cmocka_unit_test(test_user),
 		cmocka_unit_test(test_no_network),
+		cmocka_unit_test(test_switch_without_root),
 		cmocka_unit_test(test_start_wait_kill),
 		cmocka_unit_test(test_group_dies_with_its_parent),
 		cmocka_unit_test(test_paths),
