@@ -219,10 +219,12 @@ const struct conf_key settings_keys[] = {
 	 "Address under which the pages directory is served; unset: file paths.", CONF_OPTIONAL},
 
 	{"state", false, "dir", CONF_STRING, NULL,
-	 "State directory; unset: /var/lib/mmperf for root, else $XDG_STATE_HOME/mmperf.",
+	 "State directory; unset: $STATE_DIRECTORY (the units set it), /var/lib/mmperf for root, "
+	 "else $XDG_STATE_HOME/mmperf.",
 	 CONF_OPTIONAL},
 	{"state", false, "cache", CONF_STRING, NULL,
-	 "Cache directory; unset: /var/cache/mmperf for root, else $XDG_CACHE_HOME/mmperf.",
+	 "Cache directory; unset: $CACHE_DIRECTORY, /var/cache/mmperf for root, else "
+	 "$XDG_CACHE_HOME/mmperf.",
 	 CONF_OPTIONAL},
 
 	{"suite", true, "benchmark", CONF_STRING, NULL, "fault, compaction or khugepaged.",
@@ -251,10 +253,14 @@ const struct conf_key settings_keys[] = {
 	{0},
 };
 
-static char *default_dir(const char *service, const char *xdg, const char *below_home)
+/* systemd's name of it comes first: the daemons of one host run as several users. */
+static char *default_dir(const char *unit, const char *service, const char *xdg,
+			 const char *below_home)
 {
-	const char *base = getenv(xdg), *home = getenv("HOME");
+	const char *base = getenv(xdg), *home = getenv("HOME"), *given = getenv(unit);
 
+	if (given && *given == '/')
+		return xstrdup(given);
 	if (geteuid() == 0)
 		return xstrdup(service);
 	if (base && *base)
@@ -304,9 +310,11 @@ bool settings_load(const char *path, struct settings *out, struct err *err)
 	state = conf_str(conf, "state", NULL, "dir");
 	cache = conf_str(conf, "state", NULL, "cache");
 	out->state_dir = state ? xstrdup(state)
-			       : default_dir("/var/lib/mmperf", "XDG_STATE_HOME", ".local/state");
+			       : default_dir("STATE_DIRECTORY", "/var/lib/mmperf", "XDG_STATE_HOME",
+					     ".local/state");
 	out->cache_dir = cache ? xstrdup(cache)
-			       : default_dir("/var/cache/mmperf", "XDG_CACHE_HOME", ".cache");
+			       : default_dir("CACHE_DIRECTORY", "/var/cache/mmperf",
+					     "XDG_CACHE_HOME", ".cache");
 	out->host = host_name(conf);
 	out->conf = TAKE(conf);
 	return true;
