@@ -5,6 +5,7 @@
 #include "cli/machine_verbs.h"
 #include "cli/session.h"
 #include "cli/show.h"
+#include "db/health.h"
 #include "db/machine_event.h"
 #include "db/status.h"
 
@@ -17,6 +18,15 @@ static void print_line(const char *title, const json_t *o, const char *key, enum
 		return;
 	show_value(value, as, &text);
 	printf("%-10s %s\n", title, text.s);
+}
+
+static void print_table(const char *title, const json_t *o, const char *key,
+			const struct show_column *columns)
+{
+	if (!json_array_size(json_object_get(o, key)))
+		return;
+	printf("\n%s:\n", title);
+	show_table(json_object_get(o, key), columns, stdout);
 }
 
 static void print_machine(const json_t *o)
@@ -33,6 +43,23 @@ static void print_machine(const json_t *o)
 		{0},
 	};
 
+	static const struct show_column canaries[] = {
+		{"AT", "at", SHOW_TEXT, 0},
+		{"METHOD", "method", SHOW_TEXT, 0},
+		{"VERDICT", "verdict", SHOW_TEXT, 0},
+		{"TEXT", "text", SHOW_TEXT, 100},
+		{0},
+	};
+	static const struct show_column offsets[] = {
+		{"BENCHMARK", "benchmark", SHOW_TEXT, 0},
+		{"PASS", "pass", SHOW_TEXT, 0},
+		{"METRIC", "metric", SHOW_TEXT, 0},
+		{"KEXEC", "n", SHOW_COUNT, 0},
+		{"FIRMWARE", "n_firmware", SHOW_COUNT, 0},
+		{"OFFSET %", "percent", SHOW_NUMBER, 0},
+		{0},
+	};
+
 	print_line("machine", o, "name", SHOW_TEXT);
 	print_line("class", o, "class", SHOW_TEXT);
 	print_line("driver", o, "driver", SHOW_TEXT);
@@ -42,22 +69,20 @@ static void print_machine(const json_t *o)
 	print_line("failed", o, "failures", SHOW_COUNT);
 	print_line("used by", o, "holder", SHOW_TEXT);
 	print_line("owner", o, "owner", SHOW_TEXT);
-	if (json_array_size(json_object_get(o, "boots"))) {
-		printf("\nboots of the last 30 days:\n");
-		show_table(json_object_get(o, "boots"), boots, stdout);
-	}
-	if (json_array_size(json_object_get(o, "events"))) {
-		printf("\nwhat happened:\n");
-		show_table(json_object_get(o, "events"), events, stdout);
-	}
+	print_table("boots of the last 30 days", o, "boots", boots);
+	print_table("canaries", o, "canaries", canaries);
+	print_table("kexec against firmware, on the known-good image", o, "offsets", offsets);
+	print_table("what happened", o, "events", events);
 }
 
 static bool show(struct session *session, struct db *db, const char *machine, struct err *err)
 {
-	AUTO_JSON *answer = NULL;
+	AUTO_JSON *answer = NULL, *health = NULL;
 
-	if (!machine_show_read(db, machine, &answer, err))
+	if (!machine_show_read(db, machine, &answer, err) ||
+	    !health_show_read(db, machine, &health, err))
 		return false;
+	json_object_update(answer, health);
 	if (session->json)
 		session_print_json(answer);
 	else

@@ -23,6 +23,16 @@ static double eta_of(const struct request_progress *p)
 	return p->jobs ? s : NAN;
 }
 
+/* It would wait for ever: a person has to do something, or a canary. */
+static void add_blocked(const struct request_progress *p, struct str *text)
+{
+	if (p->boots_open && !p->machines)
+		str_addf(text,
+			 "; waits: no machine of its class is in service%s%s%s; see `mmperf "
+			 "machines`",
+			 *p->out ? " (" : "", p->out, *p->out ? ")" : "");
+}
+
 static void add_jobs(const struct request_progress *p, struct str *text)
 {
 	if (!p->jobs) {
@@ -36,8 +46,8 @@ static void add_jobs(const struct request_progress *p, struct str *text)
 		str_addf(text, ", %lld failed", (long long)p->failed);
 	if (!p->hosts_alive)
 		str_add(text, "; no runner is alive, start `mmperf up`");
-	else if (p->boots_open && !p->machines)
-		str_add(text, "; no machine of the class is up, see `mmperf machines`");
+	else
+		add_blocked(p, text);
 }
 
 /* A bisection tells how many boots it may use at most, and its best suspect. */
@@ -61,6 +71,7 @@ static bool add_bisection(struct db *db, int64_t bisection, const struct request
 	if (best)
 		str_addf(text, ", best suspect %.12s at %.2f", js_str_or(best, "oid", "none"),
 			 js_f64_or(best, "mass", 0));
+	add_blocked(p, text);
 	*eta_s = (double)(budget > p->boots ? budget - p->boots : 0) * p->boot_s /
 		 (double)(p->machines ? p->machines : 1);
 	return true;

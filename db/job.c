@@ -42,9 +42,10 @@ bool job_add(struct db *db, const struct job *job, int64_t *id, bool *fresh, str
 {
 	static const char sql[] =
 		"insert into jobs (key, kind, purpose, role, priority, build, image, commit, class,"
-		" suites, candidate, bisection, request, max_attempts)"
+		" suites, candidate, bisection, request, max_attempts, only_machine)"
 		" values ($1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint,"
-		" $9::bigint, $10::bigint[], $11::bigint, $12::bigint, $13::bigint, $14::bigint)"
+		" $9::bigint, $10::bigint[], $11::bigint, $12::bigint, $13::bigint, $14::bigint,"
+		" $15::bigint)"
 		" on conflict (key) do nothing returning id";
 	int max_attempts = job->max_attempts ? job->max_attempts : 3;
 	AUTO_ROWS *rows = NULL;
@@ -54,7 +55,8 @@ bool job_add(struct db *db, const struct job *job, int64_t *id, bool *fresh, str
 			  dbv_text(job->role), dbv_i64(job->priority), dbv_id(job->build),
 			  dbv_id(job->image), dbv_id(job->commit), dbv_id(job->class_id),
 			  dbv_i64s(job->suites, job->n_suites), dbv_id(job->candidate),
-			  dbv_id(job->bisection), dbv_id(job->request), dbv_i64(max_attempts)),
+			  dbv_id(job->bisection), dbv_id(job->request), dbv_i64(max_attempts),
+			  dbv_id(job->only_machine)),
 		      DB_MAYBE, &rows, err))
 		return err_wrap(err, "job %s", job->key);
 	*fresh = rows_n(rows) == 1;
@@ -109,7 +111,8 @@ static const char claim_sql[] =
 	"  from jobs j left join lateral ("
 	"    select m.id, m.name from machines m"
 	"    where j.kind = 'boot' and m.class = j.class and m.host = $1::bigint"
-	"    and m.state = 'up'"
+	"    and (m.state = 'up' and j.only_machine is null"
+	"      or m.state in ('up', 'quarantined') and m.id = j.only_machine)"
 	"    and not exists (select from leases l where l.machine = m.id)"
 	"    order by m.last_seen, m.id limit 1) m on true"
 	"  where j.state = 'queued' and j.not_before <= now()"
@@ -213,7 +216,8 @@ static const char finish_sql[] =
 	"    note = case when $2 = 'machine' and failures >= 2 then"
 	"      'quarantined after 3 failures in a row: ' || coalesce($3, '') else note end,"
 	"    state = case when $2 = 'machine' and failures >= 2 and state = 'up'"
-	"      then 'quarantined' else state end"
+	"      then 'quarantined' else state end,"
+	"    probed = probed or ($2 = 'machine' and failures >= 2 and state = 'up')"
 	"  from freed where m.id = freed.machine"
 	"), boot as ("
 	"  update boots b set ended_at = now(), reason = coalesce(reason, $3),"

@@ -23,6 +23,7 @@
 #include "db/conn.h"
 
 enum {
+	JOB_PRIORITY_CANARY = 5, /* until it is judged the machine is not to be trusted */
 	JOB_PRIORITY_REQUEST = 10,
 	JOB_PRIORITY_CONFIRM = 20,
 	JOB_PRIORITY_BISECT = 30,
@@ -43,6 +44,7 @@ struct job {
 	int64_t image;
 	int64_t commit;
 	int64_t class_id;
+	int64_t only_machine; /* this one, in quarantine or not; 0: any of the class that is in service */
 	int64_t *suites;
 	size_t n_suites;
 	int64_t candidate;

@@ -39,6 +39,19 @@ bool machine_show_read(struct db *db, const char *machine, json_t **out, struct 
 	return js_parse(text, strlen(text), out, err);
 }
 
+bool machine_event_add(struct db *db, const char *machine, const char *kind, const char *text,
+		       struct err *err)
+{
+	static const char sql[] =
+		"with e as (insert into machine_events (machine, kind, text, told_at)"
+		" select id, $2, $3, now() from machines where name = $1 returning id)"
+		" select pg_notify('mmperf', 'machine_events') from e";
+	AUTO_ROWS *rows = NULL;
+
+	return db_query(db, sql, DBV(dbv_text(machine), dbv_text(kind), dbv_text(text)), DB_MAYBE,
+			&rows, err);
+}
+
 bool machine_owner_set(struct db *db, const char *machine, const char *owner, struct err *err)
 {
 	static const char sql[] =

@@ -12,6 +12,10 @@
 bool machine_show_read(struct db *db, const char *machine, json_t **out,
 		       struct err *err) _must_check;
 
+/* kind: quarantined, released, recovered, checked; text: for a person. Nobody has to be told of it. */
+bool machine_event_add(struct db *db, const char *machine, const char *kind, const char *text,
+		       struct err *err) _must_check;
+
 /* Whom to tell about the machine; NULL: nobody. From its settings. */
 bool machine_owner_set(struct db *db, const char *machine, const char *owner,
 		       struct err *err) _must_check;

@@ -109,6 +109,10 @@ bool request_progress(struct db *db, int64_t request, int64_t bisection,
 		"  (select avg(s) from lately where boot) as boot_s, "
 		"  (select count(*) from machines where state = 'up' "
 		"   and class in (select class from mine)) as machines, "
+		"  (select string_agg(name || ' is ' || state || coalesce(': ' || left(note, 200), "
+		"''),"
+		"    ', ' order by name) from machines where state <> 'up'"
+		"   and class in (select class from mine)) as out, "
 		"  (select count(*) from hosts where last_seen > now() - interval '2 min') as "
 		"alive "
 		"from mine";
@@ -128,6 +132,8 @@ bool request_progress(struct db *db, int64_t request, int64_t bisection,
 		.machines = row_i64(rows, 0, "machines"),
 		.hosts_alive = row_i64(rows, 0, "alive"),
 	};
+	if (!out->machines && !row_is_null(rows, 0, "out"))
+		snprintf(out->out, sizeof(out->out), "%s", row_text(rows, 0, "out"));
 	return true;
 }
 

@@ -39,6 +39,7 @@ struct request_progress {
 	int64_t builds_open, boots_open;
 	double build_s, boot_s; /* mean time of one lately; NAN when none has ended yet */
 	int64_t machines;	/* up, of the class that its boots want */
+	char out[512];		/* when none is: which there are and why they are out of service */
 	int64_t hosts_alive;	/* seen in the last two minutes */
 };
 

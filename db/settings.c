@@ -61,6 +61,18 @@ const struct conf_key settings_keys[] = {
 	{"detect", false, "gaps", CONF_BOOL, "true",
 	 "Also measure the commits between snapshot heads when machines are idle.", CONF_OPTIONAL},
 
+	{"health", false, "alpha", CONF_FLOAT, "0.001",
+	 "Share of canaries of an unchanged machine that may be called off its history.", false},
+	{"health", false, "canary", CONF_SECONDS, "24h",
+	 "Time between canaries of a machine; 0: only after recoveries.", false},
+	{"health", false, "firmware-every", CONF_INT, "10",
+	 "Each so many boots of a kexec machine, one canary goes through its firmware; 0: none.",
+	 false},
+	{"health", false, "probe", CONF_SECONDS, "6h",
+	 "Time between canaries of a machine that the service quarantined; 0: none.", false},
+	{"health", false, "suite", CONF_STRING, NULL,
+	 "The short suite of canaries; unset: the first that fits the class.", false},
+
 	{"host", false, "name", CONF_STRING, NULL,
 	 "Name of this host in the database; unset: its host name.", CONF_OPTIONAL},
 

@@ -366,7 +366,8 @@ bool status_machine_set(struct db *db, const char *machine, const char *state, c
 {
 	static const char sql[] =
 		"update machines set state = $2, note = $3,"
-		" failures = case when $2 = 'up' then 0 else failures end where name = $1";
+		" failures = case when $2 = 'up' then 0 else failures end, probed = false"
+		" where name = $1";
 
 	if (!db_exec(db, sql, DBV(dbv_text(machine), dbv_text(state), dbv_text(note)), err))
 		return false;

@@ -14,7 +14,7 @@
 
 metal_make() {
 	box=$dir/box
-	mkdir -p "$box/kernel/mm" "$box/target"
+	mkdir -p "$box/kernel/mm" "$box/target" /run/sshd
 	chmod 755 "$box"
 	for key in id host; do
 		ssh-keygen -q -t ed25519 -N '' -f "$box/$key"

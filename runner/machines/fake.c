@@ -13,6 +13,7 @@
  *	iterations N		values of each metric (default 5); they scatter by SD / 3
  *	outliers P SHIFT	a boot is off by SHIFT (in logarithms) with probability P
  *	fail-every K		each K-th attempt is a failure of the machine
+ *	shift SHIFT		the machine itself is off by SHIFT (in logarithms)
  *	boot-s S		time that a boot takes (default 0)
  */
 #include "runner/machines/drivers.h"
@@ -36,7 +37,7 @@ struct fake {
 	struct fake_metric *metrics;
 	size_t n, cap;
 	char fate[16]; /* panic, ...; empty: none */
-	double seed, iterations, outlier_p, outlier_shift, fail_every, boot_s;
+	double seed, iterations, outlier_p, outlier_shift, shift, fail_every, boot_s;
 	uint64_t random;
 };
 
@@ -117,6 +118,7 @@ static bool parse_script_line(struct fake *f, const struct strs *words)
 		{"outliers", &f->outlier_p, &f->outlier_shift},
 		{"fail-every", &f->fail_every, NULL},
 		{"boot-s", &f->boot_s, NULL},
+		{"shift", &f->shift, NULL},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
@@ -285,7 +287,7 @@ static void lock_line(struct str *out, int64_t seq, const char *metric, double v
 static void metric_line(struct str *out, struct fake *f, int64_t seq, const struct fake_metric *fm)
 {
 	double outlier = uniform(f) < f->outlier_p ? f->outlier_shift : 0;
-	double boot = fm->level * exp(normal(f) * fm->sd + outlier);
+	double boot = fm->level * exp(normal(f) * fm->sd + outlier + f->shift);
 	json_t *o = typed("metric", seq), *values = json_array();
 
 	for (int i = 0; i < (int)f->iterations; i++)

@@ -72,4 +72,16 @@ is "our files are gone but for the mark of health" "$(ls "$box/target")" healthy
 # --- kexec refuses (4) --------------------------------------------------------------------------------
 mood no-s
 like "without kexec_file_load" "$(one good)" 'fault +clean +fault_time'
+
+# --- through firmware ---------------------------------------------------------------------------------
+mood
+stop_daemon bisector
+printf '[health]\n\tfirmware-every = 3\n' >>"$dir/config"
+daemon bisector
+ok "a canary goes through firmware" wait_sql 120 "select exists (select from canaries k join attempts a on a.job = k.job join boots b on b.attempt = a.id where b.method = 'firmware' and b.outcome = 'ok')"
+like "its jump came from the machine's own kernel, just started" "$(cat "$box/done")" 'reboot'
+sql "insert into machine_events (machine, kind, text, told_at) select id, 'recovered', 'by hand', now() from machines" >/dev/null
+ok "and one does not" wait_sql 120 "select exists (select from canaries k join attempts a on a.job = k.job join boots b on b.attempt = a.id where b.method = 'kexec' and b.outcome = 'ok')"
+is "their numbers are not mixed" "$(sql "select count(distinct s.id) from series s join metrics m on m.id = s.metric join setups p on p.id = s.setup where m.name = 'fault_time' and s.pass = 'clean'")" 2
+like "what kexec costs is shown" "$(mmperf machine show box)" 'fault +clean +fault_time +1 +1 +-?[0-9.]+'
 test_end
