@@ -74,6 +74,11 @@ static bool unknown_metric(const struct series_list *list, const char *metric, s
 		       text);
 }
 
+static bool failing(const struct request *request)
+{
+	return js_bool_or(request->args, "boot_failure", false);
+}
+
 static bool start(struct bisector *bisector, const struct request *request, const struct asked *ask,
 		  const struct series *series, struct err *err)
 {
@@ -89,8 +94,9 @@ static bool start(struct bisector *bisector, const struct request *request, cons
 		.toolchain = ask->toolchain,
 		.good = ask->commits[0],
 		.bad = ask->commits[1],
-		.min_effect = relative > 0 ? log1p(relative)
-					   : bisector_min_effect(bisector, series->metric),
+		.min_effect = relative > 0	 ? log1p(relative)
+			      : failing(request) ? log(2) / 2
+						 : bisector_min_effect(bisector, series->metric),
 		.budget_boots = (int)js_i64_or(request->args, "budget",
 					       conf_i64(conf, "bisect", NULL, "budget")),
 	};
@@ -98,6 +104,17 @@ static bool start(struct bisector *bisector, const struct request *request, cons
 	if (bisection.budget_boots < 1)
 		return err_set(err, ERR_USAGE, "budget: at least 1 boot");
 	return start_bisection(bisector, &bisection, err);
+}
+
+/* The search itself boots both ends: whether the bad one fails is its first question. */
+static bool start_boots(struct bisector *bisector, const struct request *request,
+			const struct asked *ask, struct err *err)
+{
+	struct series series = {.metric = (char *)"boots_failed", .suite = ask->suites[0]};
+
+	return series_of_boots(bisector->db, ask->class_id, ask->recipe, ask->toolchain, &series.id,
+			       err) &&
+	       start(bisector, request, ask, &series, err);
 }
 
 /* One boot of the bad end tells which series the metric is. */
@@ -164,6 +181,8 @@ bool kind_bisect(struct bisector *bisector, const struct request *request, struc
 			return false;
 		if (ask->builds[0].image == ask->builds[1].image)
 			return same_image(bisector, ask->id, err);
+		if (failing(request))
+			return start_boots(bisector, request, ask, err);
 		return find_series(bisector, request, ask, err);
 	}
 	if (!bisection_summary_read(bisector->db, bisection.id, &summary, err))

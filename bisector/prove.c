@@ -201,6 +201,17 @@ static bool queue_boots(struct proof *p, struct err *err)
 	return boots_queue(p->bisector, &plan, both, each - both, err);
 }
 
+/* Whether boots that the kernel failed are what is measured. */
+static bool counts_failures(struct proof *p, bool *yes, struct err *err)
+{
+	CLEANUP(series_list_release) struct series_list list = {0};
+
+	if (!series_read(p->bisector->db, &p->bisection->series, 1, &list, err))
+		return false;
+	*yes = list.n == 1 && series_is_boots(&list.v[0]);
+	return true;
+}
+
 static bool conclude(struct proof *p, struct err *err)
 {
 	struct boots_progress before = boots_progress(&p->jobs, "before");
@@ -213,7 +224,14 @@ static bool conclude(struct proof *p, struct err *err)
 		.revert_reason = revert ? NULL : p->revert.reason,
 	};
 	AUTO_STR why = str_new();
+	bool failures;
 
+	if (!counts_failures(p, &failures, err))
+		return false;
+	if (failures) {
+		before.done += before.kernel_bad;
+		after.done += after.kernel_bad;
+	}
 	if (before.done < 2 || after.done < 2)
 		str_addf(&why, "only %zu of %zu boots of its parent and %zu of %zu of it succeeded",
 			 before.done, before.asked, after.done, after.asked);

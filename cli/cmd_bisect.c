@@ -17,6 +17,7 @@ struct wanted {
 	const char *pass;
 	long long budget;
 	double min_effect; /* share; 0 = the settings' */
+	bool boot_failure; /* instead of a metric */
 };
 
 static void wanted_release(struct wanted *wanted)
@@ -70,14 +71,19 @@ static bool check(struct session *session, struct wanted *wanted, struct ends *e
 {
 	struct db *db;
 
-	if (!wanted->good || !wanted->bad || !wanted->metric)
-		return err_set(err, ERR_USAGE, "bisect: --good, --bad and --metric are needed");
+	if (!wanted->good || !wanted->bad || !wanted->metric == !wanted->boot_failure)
+		return err_set(err, ERR_USAGE,
+			       "bisect: --good, --bad and either --metric or --boot-failure are "
+			       "needed");
+	if (wanted->boot_failure && (wanted->pass || wanted->min_effect > 0))
+		return err_set(err, ERR_USAGE,
+			       "bisect: --boot-failure looks at boots: no --pass or --min-effect");
 	if (wanted->budget < 0 || wanted->min_effect < 0)
 		return err_set(err, ERR_USAGE,
 			       "bisect: --budget and --min-effect cannot be negative");
 	if (!session_db(session, &db, err) || !ask_check(session, &wanted->ask, err) ||
 	    (wanted->suite && !known_suite(db, wanted->suite, err)) ||
-	    !known_metric(db, wanted->suite, wanted->metric, err))
+	    (wanted->metric && !known_metric(db, wanted->suite, wanted->metric, err)))
 		return false;
 	return revision_find(session, wanted->good, &ends->good, err) &&
 	       revision_find(session, wanted->bad, &ends->bad, err) &&
@@ -91,7 +97,10 @@ static json_t *to_args(const struct wanted *wanted, const struct ends *ends)
 	js_set_str(args, "good", ends->good.oid);
 	js_set_str(args, "bad", ends->bad.oid);
 	js_set_str(args, "tree", ends->bad.tree);
-	js_set_str(args, "metric", wanted->metric);
+	if (wanted->boot_failure)
+		js_set_bool(args, "boot_failure", true);
+	else
+		js_set_str(args, "metric", wanted->metric);
 	ask_set_args(&wanted->ask, args);
 	if (wanted->suite)
 		js_set_str(args, "suite", wanted->suite);
@@ -197,6 +206,8 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		{'b', "bench", OPT_STRING, &w.suite, "SUITE",
 		 "the suite to run (the one that has the metric)"},
 		{'m', "metric", OPT_STRING, &w.metric, "METRIC", "the metric that changed"},
+		{0, "boot-failure", OPT_FLAG, &w.boot_failure, NULL,
+		 "instead: find what makes kernels panic, hang or stay silent"},
 		{0, "pass", OPT_STRING, &w.pass, "PASS",
 		 "clean or instrumented (the one that has it)"},
 		{0, "class", OPT_STRING, &w.ask.class_word, "CLASS", "on machines of this class"},
@@ -219,7 +230,8 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 const struct command cmd_bisect = {
 	.name = "bisect",
 	.summary = "find the commit that changed a metric",
-	.usage = "--good REV --bad REV --metric METRIC [--bench SUITE] [--class CLASS] [...]\n"
+	.usage = "--good REV --bad REV --metric METRIC|--boot-failure [--bench SUITE] [--class "
+		 "CLASS] [...]\n"
 		 "list\nshow ID\ncancel ID\nresume ID\nextend ID BOOTS",
 	.about = "Boots commits until one of them is the culprit with a posterior of "
 		 "bisect.posterior,\n"

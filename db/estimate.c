@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "db/row.h"
 
@@ -32,6 +33,24 @@ const struct series *series_find(const struct series_list *list, int64_t id)
 		if (list->v[i].id == id)
 			return &list->v[i];
 	return NULL;
+}
+
+bool series_is_boots(const struct series *series)
+{
+	return !strcmp(series->benchmark, "boot");
+}
+
+bool series_of_boots(struct db *db, int64_t class_id, int64_t recipe, int64_t toolchain,
+		     int64_t *id, struct err *err)
+{
+	static const char sql[] = "select boot_series($1, $2, $3) as id";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_i64(class_id), dbv_i64(recipe), dbv_i64(toolchain)), DB_ONE,
+		      &rows, err))
+		return err_wrap(err, "series of boots");
+	*id = row_i64(rows, 0, "id");
+	return true;
 }
 
 bool series_read(struct db *db, const int64_t *ids, size_t n, struct series_list *out,

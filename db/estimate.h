@@ -32,6 +32,12 @@ void series_list_release(struct series_list *list);
 /* The one of that id; NULL when it is not in the list. */
 const struct series *series_find(const struct series_list *list, int64_t id);
 
+/* Whether its numbers are boots themselves, 1 for each that the kernel failed: see bisect --boot-failure. */
+bool series_is_boots(const struct series *series);
+/* That series of a class and what it is built by; made when there is none. */
+bool series_of_boots(struct db *db, int64_t class_id, int64_t recipe, int64_t toolchain,
+		     int64_t *id, struct err *err) _must_check;
+
 /* The facts of these, by id. */
 bool series_read(struct db *db, const int64_t *ids, size_t n, struct series_list *out,
 		 struct err *err) _must_check;
