@@ -21,7 +21,7 @@ void evidence_release(struct evidence *e)
 	history_release(&e->history);
 	series_release(&e->series);
 	work_jobs_release(&e->jobs);
-	posterior_release(&e->post);
+	changes_release(&e->changes);
 	free(e->prior);
 	free(e->built);
 	free(e->testable);
@@ -193,7 +193,8 @@ static size_t observe(const struct estimates *estimates, struct evidence *e,
 
 /* Boots are 0 or log 2. A panic that does not come each time is what outliers are for; the noise is what
  * makes one boot speak for a side with odds of about 400, and not for certain. */
-static bool find_posterior(struct db *db, struct evidence *e, struct err *err)
+static bool find_posterior(struct db *db, const struct conf *conf, struct evidence *e,
+			   struct err *err)
 {
 	const struct bisection *b = e->bisection;
 	const struct estimate_filter filter = {
@@ -208,6 +209,7 @@ static bool find_posterior(struct db *db, struct evidence *e, struct err *err)
 	bool fine;
 
 	posterior_prior_init(&prior, b->min_effect);
+	prior.second_odds = conf_f64(conf, "bisect", NULL, "second-odds");
 	fine = estimates_read(db, &filter, &estimates, err) &&
 	       series_noise(db, &e->series, e->built[e->lineup.good].image,
 			    e->built[e->lineup.bad].image, 0, &prior.noise.sd, &prior.noise.df,
@@ -221,7 +223,8 @@ static bool find_posterior(struct db *db, struct evidence *e, struct err *err)
 	obs = xcalloc(estimates.n, sizeof(*obs));
 	if (observe(&estimates, e, obs) > 1 && !series_is_boots(&e->series))
 		prior.machine_sd = prior.noise.df > 0 ? prior.noise.sd : MACHINE_SD_DARK;
-	posterior_init(&e->post, &e->lineup.sides, e->prior, obs, e->observed, &prior);
+	changes_start(&e->changes, &e->lineup.sides, e->prior, &prior);
+	changes_add(&e->changes, obs, e->observed);
 	return true;
 }
 
@@ -250,5 +253,5 @@ bool evidence_read(struct bisector *bisector, const struct bisection *bisection,
 		return false;
 	count_jobs(e);
 	find_prior(e);
-	return find_posterior(db, e, err);
+	return find_posterior(db, bisector->settings->conf, e, err);
 }

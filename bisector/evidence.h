@@ -10,7 +10,7 @@
 #include "bisector/bisector.h"
 #include "bisector/lineup.h"
 #include "db/work.h"
-#include "stats/posterior.h"
+#include "stats/changes.h"
 
 struct evidence {
 	const struct bisection *bisection;
@@ -18,18 +18,18 @@ struct evidence {
 	struct history history;
 	struct lineup lineup;
 	struct series series;
-	struct work_jobs jobs; /* boots of the search */
-	struct posterior post;
-	double *prior;	     /* per hypothesis, with what cannot be ruled out */
-	struct built *built; /* per node */
-	bool *testable;	     /* per node: may still deliver a number */
-	double *cost;	     /* per node, in boots */
-	size_t *pending;     /* per node: boots queued or running */
-	size_t asked;	     /* boot jobs in all */
-	size_t open;	     /* of them queued or running */
-	size_t failed;	     /* of them failed */
-	size_t observed;     /* numbers in the series */
-	size_t machines;     /* of the class, up */
+	struct work_jobs jobs;	/* boots of the search */
+	struct changes changes; /* what the boots say */
+	double *prior;		/* per hypothesis, with what cannot be ruled out */
+	struct built *built;	/* per node */
+	bool *testable;		/* per node: may still deliver a number */
+	double *cost;		/* per node, in boots */
+	size_t *pending;	/* per node: boots queued or running */
+	size_t asked;		/* boot jobs in all */
+	size_t open;		/* of them queued or running */
+	size_t failed;		/* of them failed */
+	size_t observed;	/* numbers in the series */
+	size_t machines;	/* of the class, up */
 	size_t builds_open;
 };
 

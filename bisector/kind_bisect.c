@@ -27,6 +27,10 @@ static bool finish(struct bisector *bisector, int64_t request, int64_t bisection
 		js_set_i64(result, "regression", s->regression);
 	else
 		js_set_str(result, "regression", NULL);
+	if (s->second) {
+		js_set_i64(result, "second_bisection", s->second);
+		js_set_str(result, "second_culprit", s->second_oid);
+	}
 	js_set_i64(result, "boots", s->boots);
 	js_set_str(result, "reason", s->reason);
 	return request_finish(bisector->db, request, result, err);

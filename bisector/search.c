@@ -6,7 +6,6 @@
 
 #include "bisector/evidence.h"
 #include "bisector/verdict.h"
-#include "stats/select.h"
 
 #define WORTH_WHILE 0.25 /* of the best node's gain: boot it while the best is being built */
 
@@ -16,14 +15,22 @@ struct step {
 	int number; /* of the last step */
 };
 
-static size_t top_suspect(const struct evidence *e)
+/* What the search is at, and whom it suspects. */
+static void tell_state(const struct evidence *e, struct str *out)
 {
-	size_t top = 0;
+	const struct changes *c = &e->changes;
 
-	for (size_t h = 1; h < e->hypotheses.n; h++)
-		if (e->post.mass[h] > e->post.mass[top])
-			top = h;
-	return top;
+	str_addf(out, "after %zu boots ", e->observed);
+	verdict_name(e, c->first, out);
+	if (c->phase != CHANGES_TWO) {
+		str_addf(out, " leads with %.2f", c->one.mass[c->first]);
+		if (c->phase == CHANGES_BESIDE)
+			str_addf(out, ", another one beside it %.2f", changes_second(c));
+		return;
+	}
+	str_addf(out, " leads with %.2f, beside it ", c->sides[0]->post.mass[c->first]);
+	verdict_name(e, c->second, out);
+	str_addf(out, " with %.2f", c->sides[1]->post.mass[c->second]);
 }
 
 static char *explain(const struct evidence *e, const struct select_choice *choice)
@@ -34,13 +41,11 @@ static char *explain(const struct evidence *e, const struct select_choice *choic
 		[SELECT_LEVEL_BEFORE] = "the good level is not known well enough",
 		[SELECT_LEVEL_AFTER] = "the bad level is not known well enough",
 	};
-	size_t top = top_suspect(e);
 	AUTO_STR s = str_new();
 
-	str_addf(&s, "%s: it has the culprit with %.2f, %.3f bits expected; after %zu boots ",
-		 texts[choice->reason], choice->after, choice->bits, e->observed);
-	verdict_name(e, top, &s);
-	str_addf(&s, " leads with %.2f", e->post.mass[top]);
+	str_addf(&s, "%s: it has the culprit with %.2f, %.3f bits expected; ",
+		 texts[choice->reason], choice->after, choice->bits);
+	tell_state(e, &s);
 	return str_take(&s);
 }
 
@@ -108,7 +113,8 @@ static struct select_choice choose(const struct step *step, bool only_built)
 
 	for (size_t i = 0; i < e->lineup.n_nodes; i++)
 		mask[i] = e->testable[i] && (!only_built || e->built[i].state == BUILD_BUILT);
-	return select_next(&e->post, mask, e->cost, e->pending);
+	return changes_next(&e->changes, mask, e->cost, e->pending,
+			    conf_f64(step->bisector->settings->conf, "bisect", NULL, "posterior"));
 }
 
 /* The next boot. *queued tells whether there is one to add now. */
@@ -168,7 +174,7 @@ bool search_advance(struct bisector *bisector, const struct bisection *bisection
 
 	if (!db_tx_begin(bisector->db, &tx, err) ||
 	    !evidence_read(bisector, bisection, &evidence, err) ||
-	    !hypotheses_set_mass(bisector->db, bisection->id, evidence.post.mass,
+	    !hypotheses_set_mass(bisector->db, bisection->id, changes_mass(&evidence.changes),
 				 evidence.hypotheses.n, err) ||
 	    !verdict_try(bisector, &evidence, &ended, err))
 		return false;

@@ -11,7 +11,6 @@
 
 #define BLIND_BOOTS 6 /* finished boots without one number of the series: it stopped existing */
 #define NAMES_MAX   5
-#define SECOND_SAID 0.5 /* posterior of a second change from which on it is said */
 
 static const struct history_commit *commit_of(const struct evidence *e, size_t h)
 {
@@ -44,11 +43,12 @@ static bool finish(struct bisector *bisector, const struct evidence *e,
 
 static bool end_none(struct bisector *bisector, const struct evidence *e, struct err *err)
 {
-	AUTO_FREE char *reason = xasprintf(
-		"no regression above %.1f %% between good and bad (posterior %.3f, %zu "
-		"boots)",
-		100 * compare_relative(e->bisection->min_effect), e->post.mass[0], e->observed);
-	const struct bisection_end end = {"none", reason, 0, e->post.mass[0]};
+	AUTO_FREE char *reason =
+		xasprintf("no regression above %.1f %% between good and bad (posterior %.3f, %zu "
+			  "boots)",
+			  100 * compare_relative(e->bisection->min_effect),
+			  changes_mass(&e->changes)[0], e->observed);
+	const struct bisection_end end = {"none", reason, 0, changes_mass(&e->changes)[0]};
 
 	return finish(bisector, e, &end, err);
 }
@@ -62,7 +62,7 @@ static bool end_narrowed(struct bisector *bisector, const struct evidence *e,
 	for (size_t i = 0; i < state->n && i < NAMES_MAX; i++) {
 		str_add(&reason, i ? "; " : "");
 		verdict_name(e, set[i], &reason);
-		str_addf(&reason, " %.2f", e->post.mass[set[i]]);
+		str_addf(&reason, " %.2f", changes_mass(&e->changes)[set[i]]);
 	}
 	if (state->n > NAMES_MAX)
 		str_add(&reason, "; ...");
@@ -82,11 +82,11 @@ static bool end_named(struct bisector *bisector, const struct evidence *e, size_
 	AUTO_STR reason = str_new();
 
 	verdict_name(e, h, &reason);
-	str_addf(&reason, ": posterior %.3f after %zu boots; %s", e->post.mass[h], e->observed,
-		 why);
+	str_addf(&reason, ": posterior %.3f after %zu boots; %s", changes_mass(&e->changes)[h],
+		 e->observed, why);
 	return finish(bisector, e,
 		      &(struct bisection_end){"narrowed", reason.s, e->hypotheses.v[h].commit,
-					      e->post.mass[h]},
+					      changes_mass(&e->changes)[h]},
 		      err);
 }
 
@@ -109,33 +109,110 @@ static const char *no_proof(const struct evidence *e, size_t h)
 	return NULL;
 }
 
-static void add_second(const struct evidence *e, size_t h, struct str *out)
-{
-	size_t other;
-	double second = posterior_second(&e->post, h, &other);
+/* One of the one or two changes that a search ends with. */
+struct ending {
+	size_t h; /* the likeliest hypothesis */
+	const struct search_state *state;
+	const size_t *set;
+	const double *mass;
+	const char *no_proof; /* NULL: goes to the proof */
+};
 
-	if (second < SECOND_SAID)
-		return;
-	str_addf(out, "; there is another change beside it (%.2f), best suspect ", second);
-	verdict_name(e, other, out);
-	str_add(out, ": bisect what lies on its side");
+static void add_ending(const struct evidence *e, const struct ending *end, struct str *out)
+{
+	verdict_name(e, end->h, out);
+	if (end->state->verdict == SEARCH_CULPRIT)
+		str_addf(out, ": posterior %.3f", end->mass[end->h]);
+	else
+		str_addf(out, " %.2f, or one of %zu others", end->mass[end->h], end->state->n - 1);
+}
+
+static char *reason_of(const struct evidence *e, const struct ending *end,
+		       const struct ending *beside)
+{
+	AUTO_STR reason = str_new();
+
+	add_ending(e, end, &reason);
+	str_addf(&reason, " after %zu boots", e->observed);
+	if (!beside)
+		return str_take(&reason);
+	str_add(&reason, "; there is another change beside it: ");
+	add_ending(e, beside, &reason);
+	if (beside->no_proof)
+		str_addf(&reason, "; %s", beside->no_proof);
+	return str_take(&reason);
+}
+
+static bool start_proof(struct bisector *bisector, const struct evidence *e,
+			const struct ending *end, const struct ending *beside, struct err *err)
+{
+	AUTO_FREE char *reason = reason_of(e, end, beside);
+	int64_t id = e->bisection->id;
+
+	log_info("bisection %lld: proving %s", (long long)id, reason);
+	return job_cancel(bisector->db, 0, id, 0, "the search has ended", err) &&
+	       bisection_start_proof(bisector->db, id, e->hypotheses.v[end->h].commit,
+				     end->mass[end->h], reason, err);
+}
+
+static bool start_second(struct bisector *bisector, const struct evidence *e,
+			 const struct ending *end, const struct ending *beside, struct err *err)
+{
+	AUTO_FREE char *reason = reason_of(e, end, beside);
+	bool fresh;
+
+	return bisection_add_beside(bisector->db, e->bisection->id, e->hypotheses.v[end->h].commit,
+				    end->mass, e->hypotheses.n, end->mass[end->h], reason, &fresh,
+				    err);
 }
 
 static bool end_culprit(struct bisector *bisector, const struct evidence *e, size_t h,
 			struct err *err)
 {
-	const char *why = no_proof(e, h);
-	AUTO_STR reason = str_new();
+	const struct search_state state = {.verdict = SEARCH_CULPRIT, .n = 1};
+	const struct ending end = {
+		.h = h,
+		.state = &state,
+		.set = &h,
+		.mass = changes_mass(&e->changes),
+		.no_proof = no_proof(e, h),
+	};
 
-	if (why)
-		return end_named(bisector, e, h, why, err);
-	verdict_name(e, h, &reason);
-	str_addf(&reason, ": posterior %.3f after %zu boots", e->post.mass[h], e->observed);
-	add_second(e, h, &reason);
-	log_info("bisection %lld: proving %s", (long long)e->bisection->id, reason.s);
-	return job_cancel(bisector->db, 0, e->bisection->id, 0, "the search has ended", err) &&
-	       bisection_start_proof(bisector->db, e->bisection->id, e->hypotheses.v[h].commit,
-				     e->post.mass[h], reason.s, err);
+	if (end.no_proof)
+		return end_named(bisector, e, h, end.no_proof, err);
+	return start_proof(bisector, e, &end, NULL, err);
+}
+
+static const char *why_not(const struct evidence *e, const struct ending *end)
+{
+	if (end->state->verdict != SEARCH_CULPRIT)
+		return "it was not told apart from its neighbours";
+	return no_proof(e, end->h);
+}
+
+/* Two changes: what can be proved is, and each reason names both. */
+static bool end_two(struct bisector *bisector, const struct evidence *e,
+		    const struct changes_state *state, const size_t *first, const size_t *second,
+		    struct err *err)
+{
+	struct ending end[] = {
+		{first[0], &state->first, first, e->changes.sides[0]->post.mass, NULL},
+		{second[0], &state->second, second, e->changes.sides[1]->post.mass, NULL},
+	};
+	AUTO_FREE char *reason = NULL;
+
+	for (size_t i = 0; i < 2; i++)
+		end[i].no_proof = why_not(e, &end[i]);
+	if (!end[0].no_proof && !end[1].no_proof &&
+	    !start_second(bisector, e, &end[1], &end[0], err))
+		return false;
+	if (!end[0].no_proof)
+		return start_proof(bisector, e, &end[0], &end[1], err);
+	if (!end[1].no_proof)
+		return start_proof(bisector, e, &end[1], &end[0], err);
+	reason = reason_of(e, &end[0], &end[1]);
+	return finish(bisector, e,
+		      &(struct bisection_end){"narrowed", reason, 0, end[0].mass[end[0].h]}, err);
 }
 
 static bool end_unfinished(struct bisector *bisector, const struct evidence *e, const char *why,
@@ -164,30 +241,43 @@ static const char *hopeless(const struct evidence *e)
 	return NULL;
 }
 
-bool verdict_try(struct bisector *bisector, const struct evidence *e, bool *ended, struct err *err)
+static bool end_one(struct bisector *bisector, const struct evidence *e,
+		    const struct search_state *state, const size_t *set, bool *ended,
+		    struct err *err)
 {
-	double stop = conf_f64(bisector->settings->conf, "bisect", NULL, "posterior");
-	AUTO_FREE size_t *set = xcalloc(e->hypotheses.n, sizeof(*set));
-	const char *why = hopeless(e);
-	struct search_state state;
-
-	*ended = true;
-	if (why)
-		return end_unfinished(bisector, e, why, err);
-	state = select_verdict(&e->post, &e->lineup.sides, e->testable, stop, e->asked - e->open,
-			       (size_t)e->bisection->budget_boots, set);
-	switch (state.verdict) {
+	switch (state->verdict) {
 	case SEARCH_CULPRIT:
 		return end_culprit(bisector, e, set[0], err);
 	case SEARCH_NONE:
 		return end_none(bisector, e, err);
 	case SEARCH_NARROWED:
 		if (!e->open)
-			return end_narrowed(bisector, e, &state, set, err);
+			return end_narrowed(bisector, e, state, set, err);
 		break;
 	case SEARCH_MORE:
 		break;
 	}
+	*ended = false;
+	return true;
+}
+
+bool verdict_try(struct bisector *bisector, const struct evidence *e, bool *ended, struct err *err)
+{
+	double stop = conf_f64(bisector->settings->conf, "bisect", NULL, "posterior");
+	AUTO_FREE size_t *first = xcalloc(e->hypotheses.n, sizeof(*first));
+	AUTO_FREE size_t *second = xcalloc(e->hypotheses.n, sizeof(*second));
+	const char *why = hopeless(e);
+	struct changes_state state;
+
+	*ended = true;
+	if (why)
+		return end_unfinished(bisector, e, why, err);
+	state = changes_verdict(&e->changes, e->testable, stop, e->asked - e->open,
+				(size_t)e->bisection->budget_boots, first, second);
+	if (e->changes.phase != CHANGES_TWO)
+		return end_one(bisector, e, &state.first, first, ended, err);
+	if (state.first.verdict != SEARCH_MORE && !e->open)
+		return end_two(bisector, e, &state, first, second, err);
 	*ended = false;
 	return true;
 }

@@ -60,6 +60,12 @@ static void print_head(const json_t *doc)
 		show_safe(js_str_or(doc, "culprit_subject", ""), &line);
 		str_addf(&line, " (posterior %.4f)", js_f64_or(doc, "posterior", 0));
 	}
+	if (js_i64_or(doc, "beside", 0))
+		str_addf(&line, "\nthe second change of bisection %lld, which searched for it",
+			 (long long)js_i64_or(doc, "beside", 0));
+	if (js_i64_or(doc, "second", 0))
+		str_addf(&line, "\nsecond change: bisection %lld",
+			 (long long)js_i64_or(doc, "second", 0));
 	if (js_i64_or(doc, "regression", 0))
 		str_addf(&line, "\n`mmperf report %lld` tells the rest",
 			 (long long)js_i64_or(doc, "regression", 0));

@@ -16,7 +16,7 @@ struct wanted {
 };
 
 struct totals {
-	size_t right, none, narrowed, unfinished, holds;
+	size_t right, none, narrowed, unfinished, holds, two, both, innocent;
 	double boots, rounds;
 	double *each;
 };
@@ -54,11 +54,12 @@ static bool check(struct wanted *w, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "simulate bisect: --suspects is 1 to 10000, --machines 1 to 40, "
 			       "--budget, --trials and --drift-boots are at least 1");
-	if (s->shift < 0 || s->floor <= 0 || s->machine_sd < 0 || s->layout < 0 ||
-	    s->culprit_weight <= 0)
-		return err_set(err, ERR_USAGE,
-			       "simulate bisect: --min-shift and --culprit-weight are more than 0, "
-			       "--shift, --layout and --machine-sd are not less");
+	if (s->shift < 0 || s->floor <= 0 || s->machine_sd < 0 || s->layout < 0 || s->second < 0 ||
+	    s->second_odds < 0 || s->culprit_weight <= 0)
+		return err_set(
+			err, ERR_USAGE,
+			"simulate bisect: --min-shift and --culprit-weight are more than 0, "
+			"--shift, --second, --second-odds, --layout and --machine-sd are not less");
 	if (!(s->outliers >= 0 && s->outliers < 1 && s->skips >= 0 && s->skips <= 0.5 &&
 	      s->branches >= 0 && s->branches <= 0.4 && s->none_prior >= 0 && s->none_prior < 1 &&
 	      s->outlier_model >= 0 && s->outlier_model < 1 && s->stop > 0.5 && s->stop < 1))
@@ -80,6 +81,9 @@ static void add(struct totals *sum, const struct sim_search_end *end, size_t i)
 	sum->none += end->state.verdict == SEARCH_NONE;
 	sum->narrowed += end->state.verdict == SEARCH_NARROWED;
 	sum->unfinished += end->state.budget_spent;
+	sum->two += end->two;
+	sum->both += end->both;
+	sum->innocent += end->blamed;
 	sum->boots += (double)end->boots;
 	sum->rounds += (double)end->rounds;
 	sum->each[i] = (double)end->boots;
@@ -98,6 +102,9 @@ static json_t *to_json(const struct wanted *w, const struct totals *sum)
 	js_set_f64(doc, "none", (double)sum->none / n);
 	js_set_f64(doc, "narrowed", (double)sum->narrowed / n);
 	js_set_f64(doc, "unfinished", (double)sum->unfinished / n);
+	js_set_f64(doc, "two", (double)sum->two / n);
+	js_set_f64(doc, "both", (double)sum->both / n);
+	js_set_f64(doc, "innocent", (double)sum->innocent / n);
 	js_set_f64(doc, "boots", sum->boots / n);
 	js_set_f64(doc, "boots_p95", sum->each[p95]);
 	js_set_f64(doc, "rounds", sum->rounds / n);
@@ -118,6 +125,10 @@ static void print(const struct wanted *w, const json_t *doc)
 	       100 * js_f64_or(doc, "none", 0));
 	printf("%-12s %6.1f %%  of them with the budget used: %.1f %%\n", "narrowed",
 	       100 * js_f64_or(doc, "narrowed", 0), 100 * js_f64_or(doc, "unfinished", 0));
+	printf("%-12s %6.1f %%  searches that ended with two changes; both exact: %.1f %%\n", "two",
+	       100 * js_f64_or(doc, "two", 0), 100 * js_f64_or(doc, "both", 0));
+	printf("%-12s %6.1f %%  named a commit that changed nothing\n", "innocent",
+	       100 * js_f64_or(doc, "innocent", 0));
 	printf("%-12s %6.1f    95 %% within %.0f", "boots", js_f64_or(doc, "boots", 0),
 	       js_f64_or(doc, "boots_p95", 0));
 	if (w->spec.shift > 0)
@@ -159,6 +170,10 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		{'n', "suspects", OPT_INT, &w.suspects, "N", "commits in the range (256)"},
 		{'d', "shift", OPT_FLOAT, &s->shift, "D",
 		 "the change, in deviations of one boot; 0: none (2)"},
+		{0, "second", OPT_FLOAT, &s->second, "D",
+		 "another change, at least 4 commits away (0)"},
+		{0, "second-odds", OPT_FLOAT, &s->second_odds, "R",
+		 "against a second change before the search ends with one (0.5)"},
 		{0, "known", OPT_STRING, &w.known, "WHAT", "nothing, history or levels (nothing)"},
 		{0, "min-shift", OPT_FLOAT, &s->floor, "D", "least change looked for (0.25)"},
 		{0, "none-prior", OPT_FLOAT, &s->none_prior, "P",

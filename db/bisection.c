@@ -181,6 +181,39 @@ bool bisection_start_proof(struct db *db, int64_t id, int64_t culprit, double po
 		       err);
 }
 
+static bool copy_hypotheses(struct db *db, int64_t from, int64_t to, const double *masses, size_t n,
+			    struct err *err)
+{
+	static const char sql[] =
+		"insert into hypotheses (bisection, n, kind, commit, prior, mass)"
+		" select $2, h.n, h.kind, h.commit, h.prior, u.mass from hypotheses h"
+		" join unnest($3::float8[]) with ordinality u(mass, i) on h.n = u.i - 1"
+		" where h.bisection = $1";
+
+	return db_exec(db, sql, DBV(dbv_i64(from), dbv_i64(to), dbv_f64s(masses, n)), err);
+}
+
+bool bisection_add_beside(struct db *db, int64_t of, int64_t culprit, const double *masses,
+			  size_t n, double posterior, const char *reason, bool *fresh,
+			  struct err *err)
+{
+	static const char sql[] =
+		"insert into bisections (beside, tree, series, suite, class, recipe, toolchain,"
+		"  good, bad, merge_base, seed, min_effect, budget_boots, state, culprit,"
+		"  posterior, reason)"
+		" select id, tree, series, suite, class, recipe, toolchain, good, bad, merge_base,"
+		"  seed, min_effect, budget_boots, 'proving', $2, $3, $4"
+		" from bisections where id = $1 on conflict (beside) do nothing returning id";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql,
+		      DBV(dbv_i64(of), dbv_i64(culprit), dbv_f64(posterior), dbv_text(reason)),
+		      DB_MAYBE, &rows, err))
+		return err_wrap(err, "second culprit");
+	*fresh = rows_n(rows) == 1;
+	return !*fresh || copy_hypotheses(db, of, row_i64(rows, 0, "id"), masses, n, err);
+}
+
 bool bisection_finish(struct db *db, int64_t id, const struct bisection_end *end, struct err *err)
 {
 	static const char sql[] =
@@ -237,6 +270,7 @@ void bisection_summary_release(struct bisection_summary *summary)
 	free(summary->reason);
 	free(summary->culprit_oid);
 	free(summary->culprit_subject);
+	free(summary->second_oid);
 	*summary = (struct bisection_summary){0};
 }
 
@@ -245,9 +279,12 @@ bool bisection_summary_read(struct db *db, int64_t id, struct bisection_summary 
 {
 	static const char sql[] =
 		"select b.state, b.outcome, b.reason, b.posterior, c.oid, c.subject,"
-		"  r.id as regression, (select count(*) from jobs j where j.bisection = b.id"
+		"  r.id as regression, s.id as second, sc.oid as second_oid, (select count(*) from "
+		"jobs j where j.bisection = b.id"
 		"   and j.kind = 'boot' and j.state = 'done') as boots"
 		" from bisections b left join commits c on c.id = b.culprit"
+		" left join bisections s on s.beside = b.id"
+		" left join commits sc on sc.id = s.culprit"
 		" left join regressions r on r.tree = b.tree and r.patch ="
 		"  (select coalesce(p.lineage, p.id) from patches p where p.id = c.patch)"
 		" where b.id = $1";
@@ -263,6 +300,8 @@ bool bisection_summary_read(struct db *db, int64_t id, struct bisection_summary 
 		.culprit_subject = row_dup(rows, 0, "subject"),
 		.posterior = row_f64_or_nan(rows, 0, "posterior"),
 		.regression = row_id(rows, 0, "regression"),
+		.second = row_id(rows, 0, "second"),
+		.second_oid = row_dup(rows, 0, "second_oid"),
 		.boots = (int)row_i64(rows, 0, "boots"),
 	};
 	return true;

@@ -5,7 +5,7 @@
 /*
  * A search: its frozen hypotheses, its steps, its end.
  *
- *   searching --> proving --> done
+ *   searching --> proving --> done            a second culprit: proving --> done
  *        \___________\______> done | cancelled --> searching | proving, by hand
  */
 
@@ -14,7 +14,7 @@
 struct bisection {
 	int64_t id; /* set by bisection_add() */
 	int64_t candidate;
-	int64_t request; /* one of the two is 0 */
+	int64_t request; /* one of the two is 0; both, for the second culprit of another search */
 	int64_t tree;
 	int64_t series;
 	int64_t suite;
@@ -82,6 +82,14 @@ bool step_add(struct db *db, int64_t bisection, int n, int64_t commit, int64_t j
 bool bisection_start_proof(struct db *db, int64_t id, int64_t culprit, double posterior,
 			   const char *reason, struct err *err) _must_check;
 
+/*
+ * The second culprit of a search: a bisection that begins with its proof. masses has one number per
+ * hypothesis of `of`, by n. It exists once for each search; *fresh is false when it did already.
+ */
+bool bisection_add_beside(struct db *db, int64_t of, int64_t culprit, const double *masses,
+			  size_t n, double posterior, const char *reason, bool *fresh,
+			  struct err *err) _must_check;
+
 struct bisection_end {
 	const char *outcome; /* culprit, narrowed, none, unfinished, unproved */
 	const char *reason;
@@ -110,6 +118,8 @@ struct bisection_summary {
 	char *culprit_subject;
 	double posterior; /* NAN = none */
 	int64_t regression;
+	int64_t second; /* bisection of the second culprit, 0 = none */
+	char *second_oid;
 	int boots;
 };
 

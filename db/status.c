@@ -113,6 +113,8 @@ bool status_bisection(struct db *db, int64_t id, json_t **out, struct err *err)
 		"  'good', g.oid, 'bad', d.oid, 'merge_base', mb.oid, 'culprit', cu.oid, "
 		"  'culprit_subject', cu.subject, 'posterior', b.posterior, 'request', b.request, "
 		"  'candidate', b.candidate, 'budget', b.budget_boots, 'min_effect', b.min_effect, "
+		"  'beside', b.beside, 'second', (select s.id from bisections s where s.beside = "
+		"b.id), "
 		"  'seed', b.seed, 'regression', (select r.id from regressions r where r.bisection "
 		"= b.id), "
 		"  'boots', (select count(*) from jobs j where j.bisection = b.id and j.kind = "

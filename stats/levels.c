@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "stats/aside.h"
 #include "stats/lattice.h"
 #include "stats/posterior.h"
 
@@ -45,6 +46,7 @@ struct levels {
 	double *y;
 	size_t *group;
 	size_t n, cap_y, cap_group, groups;
+	struct aside aside;
 	struct lattice *grid; /* [sigmas] */
 	double *log_sigma;
 	double *score; /* best log evidence per sigma */
@@ -104,6 +106,7 @@ void levels_free(struct levels *l)
 	if (!l)
 		return;
 	drop_grid(l);
+	aside_release(&l->aside);
 	free(l->grid);
 	free(l->log_sigma);
 	free(l->score);
@@ -138,6 +141,20 @@ void levels_add(struct levels *l, size_t group, double y)
 	l->groups = group >= l->groups ? group + 1 : l->groups;
 	for (size_t k = 0; k < l->sigmas; k++)
 		lattice_add(&l->grid[k], &l->density, group, y - l->origin);
+}
+
+/* The first of them wants a new grid, since that has no place for it. */
+void levels_add_aside(struct levels *l, double y)
+{
+	if (!l->aside.n)
+		drop_grid(l);
+	aside_add(&l->aside, &l->density, y);
+}
+
+/* Boots that tell sigma. */
+static double told(const struct levels *l)
+{
+	return (double)(l->n + l->aside.n);
 }
 
 /* Density in log sigma, up to a constant. */
@@ -358,7 +375,7 @@ static void lay(struct levels *l, const struct subset *set, const struct stretch
 	l->log_sigma = xreallocarray(l->log_sigma, l->sigmas, sizeof(*l->log_sigma));
 	l->score = xreallocarray(l->score, l->sigmas, sizeof(*l->score));
 	l->log_step = l->sigmas > 1 ? log(s->step) : 0.0;
-	l->laid_at = l->n;
+	l->laid_at = (size_t)told(l);
 	for (size_t k = 0; k < l->sigmas; k++) {
 		double sigma = exp(l->log_sigma[k] = s->lo + (double)k * s->step);
 		struct lattice_range range = range_at(l, splits, set->n, sigma);
@@ -367,13 +384,14 @@ static void lay(struct levels *l, const struct subset *set, const struct stretch
 		for (size_t i = 0; i < l->n; i++)
 			lattice_add(&l->grid[k], &l->density, l->group[i], l->y[i]);
 	}
+	aside_lay(&l->aside, &l->density, l->log_sigma, l->sigmas);
 }
 
 /* Everything between no spread at all (the prior alone then holds sigma up) and all boots being
  * one heap. */
 static struct stretch all_sigmas(const struct levels *l)
 {
-	double n = (double)l->n, sd = l->noise.sd, min = l->y[0], max = min, spread;
+	double n = told(l), sd = l->noise.sd, min = l->y[0], max = min, spread;
 	struct stretch s;
 
 	for (size_t i = 1; i < l->n; i++) {
@@ -462,8 +480,8 @@ static double look_at_split(struct levels *l, size_t k, size_t i, double log_sca
 
 static void look_at_sigma(struct levels *l, size_t k, struct look *look)
 {
-	double weight =
-		log_sigma_prior(l, l->log_sigma[k]) - (double)l->n * l->log_sigma[k] + l->log_step;
+	double weight = log_sigma_prior(l, l->log_sigma[k]) - (double)l->n * l->log_sigma[k] +
+			l->log_step + aside_log(&l->aside, k);
 
 	l->score[k] = -INFINITY;
 	lattice_multiply(&l->grid[k], look->plan, &l->products);
@@ -531,7 +549,7 @@ static void evaluate(struct levels *l, const struct lattice_plan *plan, size_t s
 static struct stretch likely_sigmas(const struct levels *l)
 {
 	double top = l->score[likeliest_sigma(l)], old = exp(l->log_step);
-	double sd = 1.0 / sqrt(2.0 * ((double)l->n + l->noise.df)), z = 0.0, x = 0.0;
+	double sd = 1.0 / sqrt(2.0 * (told(l) + l->noise.df)), z = 0.0, x = 0.0;
 	struct stretch s = {INFINITY, -INFINITY, sigma_step_sds * sd};
 
 	for (size_t k = 0; k < l->sigmas; k++) {
@@ -552,7 +570,7 @@ static struct stretch likely_sigmas(const struct levels *l)
 /* History knows sigma far better than these boots can. */
 static bool sigma_given(const struct levels *l)
 {
-	return l->noise.df > 20.0 * (double)l->n && 1.0 / sqrt(2.0 * l->noise.df) < sigma_known_sd;
+	return l->noise.df > 20.0 * told(l) && 1.0 / sqrt(2.0 * l->noise.df) < sigma_known_sd;
 }
 
 static struct stretch next_sigmas(const struct levels *l)
@@ -639,7 +657,7 @@ static void fit_nothing(const struct levels *l, struct levels_fit *fit)
 /* Few boots know too little about sigma to guess from. */
 static bool guess_from_last(const struct levels *l)
 {
-	return l->sigmas && (double)l->n + l->noise.df > 12.0;
+	return l->sigmas && told(l) + l->noise.df > 12.0;
 }
 
 /* On the grid at hand; false when it no longer fits the boots. */
@@ -647,7 +665,7 @@ static bool fit_on_grid(struct levels *l, const bool *after, size_t n, struct le
 {
 	CLEANUP(subset_release) struct subset set = {0};
 
-	if (!l->sigmas || (double)l->n >= outgrown * (double)l->laid_at + 1.0)
+	if (!l->sigmas || told(l) >= outgrown * (double)l->laid_at + 1.0)
 		return false;
 	subset_init(&set, l, after, n, fit, far_behind);
 	evaluate_set(l, &set, n, likeliest_sigma(l), fit);
@@ -677,7 +695,7 @@ static bool fit_on_next_grid(struct levels *l, const bool *after, size_t n, stru
 static bool fit_as_hinted(struct levels *l, const bool *after, size_t n, struct levels_fit *fit)
 {
 	CLEANUP(subset_release) struct subset set = {0};
-	double sd = fmax(l->hint_sd, 1.0 / sqrt(2.0 * ((double)l->n + l->noise.df)));
+	double sd = fmax(l->hint_sd, 1.0 / sqrt(2.0 * (told(l) + l->noise.df)));
 	struct stretch s = {l->hint - 4.2 * sd, l->hint + 4.2 * sd, sigma_step_sds * sd};
 
 	if (l->sigmas || !(l->hint_sd > 0.0))

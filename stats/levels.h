@@ -38,6 +38,8 @@ void levels_free(struct levels *levels);
 void levels_hint(struct levels *levels, double sigma, double sigma_sd);
 /* Boots of one node form a group; a new group has the next number, from 0. */
 void levels_add(struct levels *levels, size_t group, double y);
+/* A boot of a level of its own, one for all of these, that no split asks for. */
+void levels_add_aside(struct levels *levels, double y);
 /*
  * Fits each of n splits; after[i * groups + g] says that split i has group g after the shift.
  * A split with nothing after it is at the same time "no shift at all": the shift is then as the

@@ -17,6 +17,7 @@ void posterior_prior_init(struct posterior_prior *prior, double min_effect)
 		.max_effect = 5.0,
 		.outlier = 0.03,
 		.outlier_scale = 10.0,
+		.second_odds = 0.5,
 	};
 }
 
@@ -256,6 +257,11 @@ static void take(struct posterior *post, const struct posterior_obs *obs)
 {
 	struct posterior_state *s = post->state_;
 
+	post->noise_df += 1.0;
+	if (obs->node == POSTERIOR_ASIDE) {
+		levels_add_aside(s->levels, obs->y);
+		return;
+	}
 	if (!s->group_of[obs->node])
 		add_node(post, obs->node);
 	*array_push(s->obs, s->n, s->cap) = *obs;
@@ -263,7 +269,6 @@ static void take(struct posterior *post, const struct posterior_obs *obs)
 	levels_add(s->levels, s->group_of[obs->node] - 1, obs->y);
 	post->boots++;
 	post->boots_of[obs->node]++;
-	post->noise_df += 1.0;
 }
 
 void posterior_add(struct posterior *post, const struct posterior_obs *obs, size_t n_obs)
@@ -288,61 +293,6 @@ void posterior_init(struct posterior *post, const struct sides *sides, const dou
 {
 	posterior_start(post, sides, prior_mass, prior);
 	posterior_add(post, obs, n_obs);
-}
-
-/* Few ranges have two changes of one metric: a guess on the side of silence. */
-static const double second_prior = 0.05;
-
-/* Do the boots of this side of the culprit lie on both sides of h? */
-static bool divides(const struct posterior *post, size_t h, size_t culprit, bool after)
-{
-	bool seen[2] = {false, false};
-
-	for (size_t n = 0; n < post->nodes; n++)
-		if (post->boots_of[n] && sides_after(post->sides, culprit, n) == after)
-			seen[sides_after(post->sides, h, n)] = true;
-	return seen[0] && seen[1];
-}
-
-static double look_beside(const struct posterior *post, size_t culprit, bool after, size_t *other)
-{
-	const struct posterior_state *s = post->state_;
-	AUTO_FREE double *mass = xcalloc(post->hypotheses, sizeof(*mass));
-	AUTO_FREE struct posterior_obs *obs = xcalloc(s->n + 1, sizeof(*obs));
-	struct posterior_prior prior = s->prior;
-	CLEANUP(posterior_release) struct posterior beside = {0};
-	size_t n = 0, suspects = 0;
-
-	*other = 0;
-	for (size_t h = 1; h < post->hypotheses; h++)
-		suspects += mass[h] =
-			h != culprit && s->prior_mass[h] > 0.0 && divides(post, h, culprit, after);
-	if (!suspects)
-		return 0.0;
-	for (size_t h = 1; h < post->hypotheses; h++)
-		mass[h] *= second_prior / (double)suspects;
-	mass[0] = 1.0 - second_prior;
-	for (size_t i = 0; i < s->n; i++)
-		if (sides_after(post->sides, culprit, s->obs[i].node) == after)
-			obs[n++] = s->obs[i];
-	if (after)
-		prior.level_sd = 0.0; /* history tells the good level only */
-	posterior_init(&beside, post->sides, mass, obs, n, &prior);
-	for (size_t h = 1; h < post->hypotheses; h++)
-		if (mass[h] > 0.0 && (!*other || beside.mass[h] > beside.mass[*other]))
-			*other = h;
-	return 1.0 - beside.mass[0];
-}
-
-double posterior_second(const struct posterior *post, size_t culprit, size_t *other)
-{
-	size_t later;
-	double before = look_beside(post, culprit, false, other);
-	double after = look_beside(post, culprit, true, &later);
-
-	if (after > before)
-		*other = later;
-	return fmax(before, after);
 }
 
 void posterior_release(struct posterior *post)

@@ -15,10 +15,15 @@
  */
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "stats/estimate.h"
 #include "stats/levels.h"
 #include "stats/sides.h"
+
+/* No node: a boot of a level that no hypothesis is about, the same for all of these. It tells the
+ * noise only. (With machines that have offsets it tells nothing.) */
+#define POSTERIOR_ASIDE SIZE_MAX
 
 struct posterior_obs {
 	size_t node;
@@ -34,7 +39,9 @@ struct posterior_prior {
 	double level, level_sd; /* of the good end, from history; level_sd = 0: unknown */
 	double outlier;		/* weight of the broad component, 0 <= outlier < 1 */
 	double outlier_scale;
-	double machine_sd; /* spread of the machines' own offsets; 0: machines are equal */
+	double second_odds; /* for stats/changes.h: by which a second change is dismissed; 0: none is
+			     * looked for */
+	double machine_sd;  /* spread of the machines' own offsets; 0: machines are equal */
 };
 
 /* max_effect 5 (150 times as slow), outliers 3 % at 10 sigma: the most that searches were
@@ -82,12 +89,5 @@ void posterior_init(struct posterior *post, const struct sides *sides, const dou
 		    const struct posterior_obs *obs, size_t n_obs,
 		    const struct posterior_prior *prior);
 void posterior_release(struct posterior *post);
-
-/*
- * The model has one change. This looks for a second one, for the worse too, beside that of
- * hypothesis `culprit`: at the boots on either side of it by themselves. Returns the posterior of
- * there being one, and the likeliest hypothesis for it in *other (0 when nothing could tell).
- */
-double posterior_second(const struct posterior *post, size_t culprit, size_t *other);
 
 #endif

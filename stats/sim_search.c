@@ -13,6 +13,7 @@ void sim_search_init(struct sim_search *spec)
 	*spec = (struct sim_search){
 		.suspects = 256,
 		.shift = 2.0,
+		.second_odds = 0.5,
 		.none_prior = 0.15,
 		.outlier_model = 0.03,
 		.floor = 0.25,
@@ -88,6 +89,7 @@ static void fill_prior(struct posterior_prior *prior, const struct sim_search *s
 	posterior_prior_init(prior, 2.0 * spec->floor);
 	prior->max_effect = spec->ceiling;
 	prior->outlier = spec->outlier_model;
+	prior->second_odds = spec->second_odds;
 	if (spec->known != SIM_NOTHING) {
 		prior->noise = (struct sd_prior){1.0, history_boots};
 		prior->level_sd = 1.0 / sqrt(history_boots);
@@ -126,7 +128,8 @@ struct trial {
 	size_t *pending, *set;
 	struct posterior_obs *obs;
 	size_t n, cap;
-	struct posterior post;
+	struct changes changes;
+	size_t *second_set;
 };
 
 static void trial_release(struct trial *t)
@@ -138,7 +141,8 @@ static void trial_release(struct trial *t)
 	free(t->pending);
 	free(t->set);
 	free(t->obs);
-	posterior_release(&t->post);
+	free(t->second_set);
+	changes_release(&t->changes);
 }
 
 /* Breakage comes in clusters; the ends boot. */
@@ -183,6 +187,7 @@ static void trial_init(struct trial *t, const struct sim_world *world, struct rn
 		.testable = xcalloc(n, sizeof(*t->testable)),
 		.pending = xcalloc(n, sizeof(*t->pending)),
 		.set = xcalloc(n, sizeof(*t->set)),
+		.second_set = xcalloc(n, sizeof(*t->second_set)),
 	};
 	draw_truth(t);
 	for (size_t h = 0; h < n; h++) {
@@ -228,7 +233,8 @@ static void boot_round(struct trial *t)
 	AUTO_FREE size_t *nodes = xcalloc(spec->machines, sizeof(*nodes));
 
 	for (size_t m = 0; m < spec->machines; m++) {
-		nodes[m] = select_next(&t->post, t->testable, t->cost, t->pending).node;
+		nodes[m] = changes_next(&t->changes, t->testable, t->cost, t->pending, spec->stop)
+				   .node;
 		t->pending[nodes[m]]++;
 	}
 	for (size_t m = 0; m < spec->machines; m++) {
@@ -237,30 +243,36 @@ static void boot_round(struct trial *t)
 	}
 }
 
-static void conclude_second(const struct trial *t, struct sim_search_end *end)
+static bool is_step(const struct trial *t, size_t h)
 {
-	size_t named = end->state.n ? t->set[0] : 0, suspect;
-
-	end->other = t->other;
-	if (end->state.verdict != SEARCH_CULPRIT)
-		return;
-	end->blamed = named != t->culprit && named != t->other;
-	end->noticed = posterior_second(&t->post, named, &suspect);
-	end->both = (named == t->culprit && suspect == t->other) ||
-		    (named == t->other && suspect == t->culprit);
+	return h && (h == t->culprit || h == t->other);
 }
 
-static void conclude(const struct trial *t, struct sim_search_end *end)
+static void conclude_second(const struct trial *t, const struct changes_state *state,
+			    struct sim_search_end *end)
+{
+	bool first = end->state.verdict == SEARCH_CULPRIT;
+	bool second = state->second.verdict == SEARCH_CULPRIT;
+
+	end->other = t->other;
+	end->two = t->changes.phase == CHANGES_TWO;
+	end->blamed =
+		(first && !is_step(t, t->set[0])) || (second && !is_step(t, t->second_set[0]));
+	end->both = first && second && is_step(t, t->set[0]) && is_step(t, t->second_set[0]);
+}
+
+static void conclude(const struct trial *t, const struct changes_state *state,
+		     struct sim_search_end *end)
 {
 	enum search_verdict verdict = end->state.verdict;
 
 	end->boots = t->n;
 	end->culprit = t->culprit;
-	end->mass = end->state.n ? t->post.mass[t->set[0]] : 0.0;
+	end->mass = end->state.n ? t->changes.one.mass[t->set[0]] : 0.0;
 	end->top = end->state.n > 0 && t->set[0] == t->culprit;
 	end->right = t->culprit ? verdict == SEARCH_CULPRIT && t->set[0] == t->culprit
 				: verdict == SEARCH_NONE;
-	conclude_second(t, end);
+	conclude_second(t, state, end);
 	end->holds = false;
 	for (size_t i = 0; i < end->state.n; i++)
 		end->holds |= t->set[i] == t->culprit;
@@ -272,14 +284,19 @@ void sim_search_run(const struct sim_world *world, struct rng *rng, struct sim_s
 	CLEANUP(trial_release) struct trial t;
 
 	trial_init(&t, world, rng);
-	posterior_start(&t.post, &world->sides, t.prior, &world->prior);
+	changes_start(&t.changes, &world->sides, t.prior, &world->prior);
 	for (*end = (struct sim_search_end){0};; end->rounds++) {
-		posterior_add(&t.post, t.obs + t.post.boots, t.n - t.post.boots);
-		end->state = select_verdict(&t.post, &world->sides, t.testable, spec->stop, t.n,
-					    spec->budget, t.set);
-		if (end->state.verdict != SEARCH_MORE)
-			break;
-		boot_round(&t);
+		struct changes_state state;
+
+		changes_add(&t.changes, t.obs + t.changes.n, t.n - t.changes.n);
+		state = changes_verdict(&t.changes, t.testable, spec->stop, t.n, spec->budget,
+					t.set, t.second_set);
+		end->state = state.first;
+		if (end->state.verdict == SEARCH_MORE) {
+			boot_round(&t);
+			continue;
+		}
+		conclude(&t, &state, end);
+		return;
 	}
-	conclude(&t, end);
 }

@@ -8,7 +8,7 @@
  */
 
 #include "stats/rng.h"
-#include "stats/select.h"
+#include "stats/changes.h"
 
 enum sim_knowledge {
 	SIM_NOTHING, /* all is learned from the search's boots */
@@ -18,8 +18,9 @@ enum sim_knowledge {
 
 struct sim_search {
 	size_t suspects;
-	double shift;  /* 0: no change */
-	double second; /* another change, at least 4 commits away; 0: none */
+	double shift;	    /* 0: no change */
+	double second;	    /* another change, at least 4 commits away; 0: none */
+	double second_odds; /* as in stats/posterior.h */
 	enum sim_knowledge known;
 	double none_prior;    /* of "no culprit"; 0: not among the hypotheses */
 	double outlier_model; /* weight of the broad component in the model */
@@ -50,8 +51,8 @@ struct sim_search_end {
 	bool holds;	/* the answer's set holds it */
 	size_t other;	/* hypothesis of the second change; 0: none */
 	bool blamed;	/* a commit was named that brought neither */
-	double noticed; /* posterior of a second change beside the culprit */
-	bool both;	/* the culprit is one of the two, and the other is suspected most */
+	bool two;	/* the search ended with two changes */
+	bool both;	/* and named both exactly */
 	bool top;	/* the first of the set is it */
 	double mass;	/* of the first of the set */
 	size_t boots, rounds;

@@ -378,18 +378,20 @@ static void two_steps(const struct decide *decide)
 		struct sim_search spec = usual(256, pairs[i][0], SIM_NOTHING);
 		CLEANUP(sim_world_release) struct sim_world world;
 		double both = 0, blamed = 0, noticed = 0, boots = 0, n = (double)trials;
-		AUTO_FREE char *more = xasprintf(" and %g, a quarter of the trials", pairs[i][1]);
+		AUTO_FREE char *more =
+			xasprintf(" and %g, odds 30, a quarter of the trials", pairs[i][1]);
 		struct rng rng;
 
 		spec.second = pairs[i][1];
+		spec.second_odds = 30.0;
 		rng_seed(&rng, decide->seed * 1000 + 590 + i);
 		sim_world_init(&world, &spec, &rng);
 		for (size_t t = 0; t < trials; t++) {
 			struct sim_search_end end;
 
 			sim_search_run(&world, &rng, &end);
-			both += 100.0 / n * (end.both && end.noticed > 0.5);
-			noticed += 100.0 / n * (end.noticed > 0.5);
+			both += 100.0 / n * end.both;
+			noticed += 100.0 / n * end.two;
 			blamed += 100.0 / n * end.blamed;
 			boots += (double)end.boots / n;
 		}

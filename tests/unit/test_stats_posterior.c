@@ -428,38 +428,6 @@ static void test_monotone(void **state)
 	}
 }
 
-/* Nodes 3 and 6 made it slower, or 3 alone: the second is noticed, and not made up. */
-static void test_second(void **state)
-{
-	static const size_t boots[N] = {6, 2, 6, 6, 2, 6, 6, 6};
-	struct posterior_prior prior;
-
-	(void)state;
-	posterior_prior_init(&prior, 0.5);
-	prior.max_effect = 20.0;
-	for (int two = 0; two < 2; two++) {
-		int noticed = 0;
-
-		for (uint64_t seed = 1; seed <= 20; seed++) {
-			struct posterior_obs obs[MAX_BOOTS];
-			size_t n = draw(obs, seed, 3, 4.0, boots), other;
-			CLEANUP(sides_release) struct sides sides;
-			CLEANUP(posterior_release) struct posterior post;
-			double second;
-
-			for (size_t i = 0; i < n; i++)
-				obs[i].y += two && obs[i].node >= 6 ? 2.0 : 0.0;
-			evaluate(&post, &sides, N, obs, n, &prior);
-			second = posterior_second(&post, 3, &other);
-			noticed += second > 0.5 && (!two || other == 6);
-		}
-		if (two)
-			assert_true(noticed >= 16);
-		else
-			assert_true(noticed <= 2);
-	}
-}
-
 /* Offsets: learned when the machines share nodes, and no ground for blame when they do not. */
 static void test_machines(void **state)
 {
@@ -506,7 +474,6 @@ int main(void)
 		cmocka_unit_test(test_no_spread),     cmocka_unit_test(test_invariance),
 		cmocka_unit_test(test_machines),      cmocka_unit_test(test_scale),
 		cmocka_unit_test(test_steps),	      cmocka_unit_test(test_monotone),
-		cmocka_unit_test(test_second),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
