@@ -12,6 +12,7 @@
 struct symbol {
 	uint64_t address;
 	const char *name; /* into text */
+	bool module;
 };
 
 struct range {
@@ -88,8 +89,26 @@ static bool parse_line(struct kallsyms *syms, char *line)
 	if (str_ends(name, "_start") || str_ends(name, "_end") || str_starts(name, "__pfx_"))
 		return true;
 	cut_suffix(name);
-	*array_push(syms->v, syms->n, syms->cap) = (struct symbol){address, name};
+	*array_push(syms->v, syms->n, syms->cap) = (struct symbol){address, name, module != NULL};
 	return true;
+}
+
+/* Behind the end of its text the kernel keeps code of its start and of the ends of modules that are built in. It never runs again, and
+ * what is loaded later, BPF programs among it, may lie right behind. */
+static void drop_behind_text(struct kallsyms *syms)
+{
+	uint64_t end = UINT64_MAX;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < syms->n; i++) {
+		if (!syms->v[i].module && !strcmp(syms->v[i].name, "_etext"))
+			end = syms->v[i].address;
+	}
+	for (size_t i = 0; i < syms->n; i++) {
+		if (syms->v[i].module || syms->v[i].address <= end)
+			syms->v[kept++] = syms->v[i];
+	}
+	syms->n = kept;
 }
 
 bool kallsyms_parse(const char *text, struct kallsyms **out, struct err *err)
@@ -107,6 +126,7 @@ bool kallsyms_parse(const char *text, struct kallsyms **out, struct err *err)
 		return err_set(err, ERR_FAILED,
 			       "kernel symbols: no addresses; run as root with kptr_restrict 0");
 	qsort(syms->v, syms->n, sizeof(*syms->v), by_address);
+	drop_behind_text(syms);
 	*out = TAKE(syms);
 	return true;
 }
@@ -131,9 +151,7 @@ const char *kallsyms_find(const struct kallsyms *syms, uint64_t address)
 		else
 			hi = mid;
 	}
-	/* Behind the end of the kernel's text lies generated code, BPF programs among it. */
-	if (!lo || !strcmp(syms->v[lo - 1].name, "_etext") ||
-	    !strcmp(syms->v[lo - 1].name, "_einittext"))
+	if (!lo || !strcmp(syms->v[lo - 1].name, "_etext"))
 		return NULL;
 	return syms->v[lo - 1].name;
 }

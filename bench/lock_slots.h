@@ -141,11 +141,15 @@ static inline uint32_t lock_log2(uint64_t v)
 
 static inline void lock_stat_add(struct lock_stat *stat, uint64_t wait_ns)
 {
+	uint32_t bucket = lock_log2(wait_ns);
+
+	/* The compiler knows the bound and would drop the mask; the verifier of 6.1 loses the bound. */
+	__asm__ volatile("" : "+r"(bucket));
 	stat->count++;
 	stat->sum_ns += wait_ns;
 	if (wait_ns > stat->max_ns)
 		stat->max_ns = wait_ns;
-	stat->hist[lock_log2(wait_ns) & (LOCK_HIST - 1)]++;
+	stat->hist[bucket & (LOCK_HIST - 1)]++;
 }
 
 static inline void lock_hold_add(struct lock_stat *stat, uint64_t hold_ns)

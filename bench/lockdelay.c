@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "bench/bpf_log.h"
 #include "bench/lock_delays.h"
 
 #include "lockdelay.skel.h"
@@ -32,10 +33,12 @@ bool lockdelay_open(struct lockdelay **out, struct err *err)
 	delay->cpus = libbpf_num_possible_cpus();
 	if (delay->cpus < 1)
 		return err_set(err, ERR_FAILED, "cannot tell the number of possible CPUs");
+	bpf_log_start();
 	errno = 0;
 	delay->skel = lockdelay_bpf__open_and_load();
 	if (!delay->skel)
-		return err_sys(err, "cannot load the delaying BPF programs (root? kernel 5.17?)");
+		return bpf_log_err(err,
+				   "cannot load the delaying BPF programs (root? kernel 5.17?)");
 	if (lockdelay_bpf__attach(delay->skel))
 		return err_sys(err, "no tracepoints mm_lru_insertion and mm_page_pcpu_drain");
 	*out = TAKE(delay);

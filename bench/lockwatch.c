@@ -13,17 +13,13 @@
 #include "lockwatch.skel.h"
 
 #include "base/clock.h"
+#include "bench/bpf_log.h"
 
 struct lockwatch {
 	struct lockwatch_bpf *skel;
 	struct lock_control control;
 	int cpus; /* possible ones: per-CPU maps hold that many values */
 };
-
-static int quiet(enum libbpf_print_level level _unused, const char *fmt _unused, va_list ap _unused)
-{
-	return 0;
-}
 
 /* A guest of 1 GB must not spend its memory on maps; a large machine must not lose events. */
 static void size_maps(struct lockwatch_bpf *skel)
@@ -63,7 +59,7 @@ bool lockwatch_open(struct lockwatch **out, struct err *err)
 {
 	CLEANUP(lockwatch_free_ptr) struct lockwatch *watch = xcalloc(1, sizeof(*watch));
 
-	libbpf_set_print(quiet);
+	bpf_log_start();
 	watch->cpus = libbpf_num_possible_cpus();
 	if (watch->cpus < 1)
 		return err_set(err, ERR_FAILED, "cannot tell the number of possible CPUs");
@@ -73,7 +69,7 @@ bool lockwatch_open(struct lockwatch **out, struct err *err)
 	size_maps(watch->skel);
 	errno = 0;
 	if (lockwatch_bpf__load(watch->skel))
-		return err_sys(err, "cannot load the BPF program (root? CONFIG_BPF_SYSCALL?)");
+		return bpf_log_err(err, "cannot load the BPF program (root? CONFIG_BPF_SYSCALL?)");
 	if (!attach(watch, err))
 		return false;
 	*out = TAKE(watch);

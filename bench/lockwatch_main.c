@@ -42,8 +42,9 @@ static bool watch_command(const struct wanted *wanted, struct lock_report *out, 
 	AUTO_LOCK_ROWS rows = LOCK_ROWS_INIT;
 	bool ok;
 
-	if (!kallsyms_load(&syms, err) || !lockwatch_open(&watch, err) ||
-	    !start_delays(&wanted->delays, &delay, err))
+	/* Symbols last: those of the programs are among them. */
+	if (!lockwatch_open(&watch, err) || !start_delays(&wanted->delays, &delay, err) ||
+	    !kallsyms_load(&syms, err))
 		return false;
 	counters_read_locks(&out->events_before);
 	out->seconds = clock_mono_s();

@@ -12,6 +12,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "bench/bpf_log.h"
 #include "bench/profile_maps.h"
 
 #include "profile.skel.h"
@@ -80,10 +81,11 @@ bool profile_open(struct profile **out, struct err *err)
 	profile->cpus = libbpf_num_possible_cpus();
 	if (profile->cpus < 1)
 		return err_set(err, ERR_FAILED, "cannot tell the number of possible CPUs");
+	bpf_log_start();
 	errno = 0;
 	profile->skel = profile_bpf__open_and_load();
 	if (!profile->skel)
-		return err_sys(err, "cannot load the BPF program (root? CONFIG_BPF_SYSCALL?)");
+		return bpf_log_err(err, "cannot load the BPF program (root? CONFIG_BPF_SYSCALL?)");
 	if (!attach(profile, err))
 		return false;
 	*out = TAKE(profile);

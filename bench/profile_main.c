@@ -16,7 +16,7 @@ static bool watch(char *const *argv, bool json, int *status, struct err *err)
 	uint64_t lost;
 	bool ok;
 
-	if (!kallsyms_load(&syms, err) || !profile_open(&profile, err))
+	if (!profile_open(&profile, err) || !kallsyms_load(&syms, err))
 		return false;
 	profile_switch(profile, true);
 	ok = command_run("profile", argv, status, err);

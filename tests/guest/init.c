@@ -1,21 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Process 1 of a test guest: mounts, runs what the kernel's command line says behind --, powers off. */
+/* Process 1 of a test guest: mounts, runs the words that stand in /command, one a line, powers off. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void mount_at(const char *type, const char *path)
+static void mount_on(const char *what, const char *type, const char *path)
 {
 	mkdir(path, 0755);
-	mount(type, path, type, 0, NULL);
+	mount(what, path, type, 0, NULL);
 }
 
-int main(int argc, char **argv)
+static void mount_at(const char *type, const char *path)
 {
+	mount_on(type, type, path);
+}
+
+/* The words, NULL behind the last one. */
+static void read_command(char **words, size_t most)
+{
+	static char text[4096];
+	FILE *file = fopen("/command", "r");
+	size_t n = 0;
+	char *line;
+
+	if (file)
+		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	for (line = strtok(text, "\n"); line && n + 1 < most; line = strtok(NULL, "\n"))
+		words[n++] = line;
+	words[n] = NULL;
+}
+
+int main(void)
+{
+	char *words[64];
 	int status = -1;
 	pid_t pid;
 
@@ -27,11 +49,13 @@ int main(int argc, char **argv)
 	mount_at("cgroup2", "/sys/fs/cgroup");
 	mount_at("tmpfs", "/tmp");
 	mount_at("tmpfs", "/run");
+	mount_on("/dev/vda", "ext4", "/disk");
+	read_command(words, sizeof(words) / sizeof(words[0]));
 	setenv("PATH", "/bin", 1);
 	pid = fork();
 	if (!pid) {
-		execvp(argc > 1 ? argv[1] : "", argv + 1);
-		perror(argc > 1 ? argv[1] : "no command");
+		execvp(words[0] ? words[0] : "", words);
+		perror(words[0] ? words[0] : "no command");
 		_exit(127);
 	}
 	waitpid(pid, &status, 0);

@@ -221,6 +221,28 @@ static void bad_symbols(void **state)
 	assert_non_null(strstr(err.msg, "root"));
 }
 
+/* As Debian's 6.1 has them: parts that run once lie behind the text, modules far behind it. */
+static void behind_the_text(void **state)
+{
+	static const char text[] = "ffffffff81000000 T first\n"
+				   "ffffffff81003000 T _etext\n"
+				   "ffffffff81f00000 T _einittext\n"
+				   "ffffffff81f00100 t some_module_exit\n"
+				   "ffffffffc0000000 t of_module\t[module]\n"
+				   "ffffffffc0001000 t bpf_prog_0123456789abcdef_begin\t[bpf]\n";
+	struct kallsyms *other;
+	struct err err;
+
+	(void)state;
+	assert_true(kallsyms_parse(text, &other, &err));
+	assert_string_equal(kallsyms_find(other, 0xffffffff81000010), "first");
+	assert_null(kallsyms_find(other, 0xffffffff81f00110));
+	assert_null(kallsyms_find(other, 0xffffffffa0000000));
+	assert_string_equal(kallsyms_find(other, 0xffffffffc0000010), "of_module");
+	assert_true(kallsyms_is_lock_text(other, 0xffffffffc0001010));
+	kallsyms_free(other);
+}
+
 static void table_is_sound(void **state)
 {
 	static const char *const kinds[] = {"site", "helper", "outer", "shared"};
@@ -267,6 +289,7 @@ int main(void)
 		cmocka_unit_test(shared_site_takes_the_next_frame),
 		cmocka_unit_test(no_stack),
 		cmocka_unit_test(bad_symbols),
+		cmocka_unit_test(behind_the_text),
 		cmocka_unit_test(table_is_sound),
 		cmocka_unit_test(health),
 	};

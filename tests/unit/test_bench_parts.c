@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "bench/bpf_reason.h"
 #include "bench/freemem.h"
 #include "bench/kthread.h"
 #include "bench/tracing.h"
@@ -132,6 +133,31 @@ static void cpu_time_of_kernel_threads(void **state)
 	assert_true(kthread_cpu_ns("ksoftirqd/") >= 0 || kthread_cpu_ns("kthreadd") == -1);
 }
 
+/* What a kernel says when it refuses a program. */
+static void reason_of_the_verifier(void **state)
+{
+	char reason[80];
+
+	(void)state;
+	assert_true(
+		bpf_reason("libbpf: prog 'a': BPF program load failed: Permission denied\n"
+			   "libbpf: prog 'a': -- BEGIN PROG LOAD LOG --\n"
+			   "0: (b7) r0 = 0\nprocessed 1 insns\n"
+			   "239: (61) r1 = *(u32 *)(r0 +48)\n"
+			   "R0 unbounded memory access, make sure to bounds check any such access\n"
+			   "processed 234 insns (limit 1000000) max_states_per_insn 0\n"
+			   "-- END PROG LOAD LOG --\nlibbpf: failed to load object 'x'\n",
+			   reason, sizeof(reason)));
+	assert_string_equal(
+		reason, "R0 unbounded memory access, make sure to bounds check any such access");
+	assert_true(bpf_reason("libbpf: Error in bpf_object__probe_loading(): Operation not "
+			       "permitted(1).\nlibbpf: failed\n",
+			       reason, 40));
+	assert_string_equal(reason, "libbpf: Error in bpf_object__probe_load");
+	assert_false(bpf_reason("", reason, sizeof(reason)));
+	assert_false(bpf_reason("\nprocessed 0 insns", reason, sizeof(reason)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,6 +168,7 @@ int main(void)
 		cmocka_unit_test(events_as_the_kernel_prints_them),
 		cmocka_unit_test(lost_events_are_told),
 		cmocka_unit_test(cpu_time_of_kernel_threads),
+		cmocka_unit_test(reason_of_the_verifier),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
