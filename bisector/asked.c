@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "db/history.h"
+#include "db/known.h"
 
 #define COMPARE_BOOTS 5
+#define NOISE_BOOTS   12 /* the deviation of a deviation is then 21 % */
+#define LAYOUTS_MAX   16
 #define BOOTS_MAX     1000
 
 void asked_release(struct asked *ask)
@@ -63,6 +66,25 @@ static bool read_two(struct bisector *bisector, const json_t *args, const char *
 	       add_commit(bisector, a, ask, err) && add_commit(bisector, b, ask, err);
 }
 
+/* One commit, built in every layout. */
+static bool read_layers(struct bisector *bisector, const json_t *args, struct asked *ask,
+			struct err *err)
+{
+	size_t n = json_array_size(json_object_get(args, "layouts"));
+	const char *oid;
+
+	if (!n || n > LAYOUTS_MAX)
+		return err_set(err, ERR_USAGE, "layouts: 1 to %d seeds are wanted, not %zu",
+			       LAYOUTS_MAX, n);
+	if (!asked_text(args, "commit", &oid, err))
+		return false;
+	ask->commits = xcalloc(n, sizeof(*ask->commits));
+	for (size_t i = 0; i < n; i++)
+		if (!add_commit(bisector, oid, ask, err))
+			return false;
+	return true;
+}
+
 static bool read_commits(struct bisector *bisector, const struct request *request,
 			 struct asked *ask, struct err *err)
 {
@@ -73,6 +95,8 @@ static bool read_commits(struct bisector *bisector, const struct request *reques
 		return read_range(bisector, request->args, ask, err);
 	if (!strcmp(request->kind, "compare"))
 		return read_two(bisector, request->args, "before", "after", ask, err);
+	if (!strcmp(request->kind, "noise"))
+		return read_layers(bisector, request->args, ask, err);
 	return read_two(bisector, request->args, "good", "bad", ask, err);
 }
 
@@ -122,10 +146,15 @@ static bool read_class(struct bisector *bisector, const json_t *args, struct ask
 		       struct err *err)
 {
 	CLEANUP(classes_release) struct classes classes = {0};
+	const char *machine = js_str_or(args, "machine", NULL);
+	AUTO_FREE char *of_machine = NULL;
 	const char *name = js_str_or(args, "class", NULL);
 	AUTO_STR names = str_new();
 	size_t fitting = 0;
 
+	if (machine && !known_machine(bisector->db, machine, &ask->machine, &of_machine, err))
+		return false;
+	name = of_machine ? of_machine : name;
 	if (!classes_read(bisector->db, &classes, err))
 		return false;
 	for (size_t i = 0; i < classes.n; i++) {
@@ -194,13 +223,19 @@ static bool read_suites(struct bisector *bisector, const json_t *args, struct as
 	return true;
 }
 
+static int64_t boots_default(const struct bisector *bisector, const char *kind)
+{
+	if (!strcmp(kind, "compare"))
+		return COMPARE_BOOTS;
+	if (!strcmp(kind, "noise"))
+		return NOISE_BOOTS;
+	return conf_i64(bisector->settings->conf, "detect", NULL, "boots");
+}
+
 bool asked_read(struct bisector *bisector, const struct request *request, struct asked *ask,
 		struct err *err)
 {
-	int64_t fallback = !strcmp(request->kind, "compare")
-				   ? COMPARE_BOOTS
-				   : conf_i64(bisector->settings->conf, "detect", NULL, "boots");
-	int64_t boots = js_i64_or(request->args, "boots", fallback);
+	int64_t boots = js_i64_or(request->args, "boots", boots_default(bisector, request->kind));
 
 	ask->id = request->id;
 	if (boots < 1 || boots > BOOTS_MAX)

@@ -11,13 +11,15 @@
 struct asked {
 	int64_t id;
 	bool running;	  /* the machine's running kernel: no commits, tree, recipe, builds */
-	int64_t *commits; /* run: all; compare: before, after; bisect: good, bad */
+	int64_t *commits; /* run: all; compare: before, after; bisect: good, bad;
+			     * noise: the same one for every layout */
 	size_t n_commits;
 	int64_t *layouts; /* layout seed of each commit's kernel */
 	int64_t tree;
 	char *tree_name;
 	int64_t class_id;
 	char *class_name;
+	int64_t machine; /* noise: the only one that boots; else 0 */
 	int64_t recipe;
 	int64_t toolchain;
 	int64_t *suites;

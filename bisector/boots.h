@@ -21,6 +21,7 @@ struct boots_plan {
 	int64_t candidate, bisection, request;
 	int priority;
 	int64_t class_id;
+	int64_t only_machine; /* 0: any of the class */
 	const int64_t *suites;
 	size_t n_suites;
 	const struct boots_side *sides;

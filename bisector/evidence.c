@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/noise.h"
 #include "stats/compare.h"
 
 #define NOISE_DF_MAX	30
@@ -206,6 +207,7 @@ static bool find_posterior(struct db *db, const struct conf *conf, struct eviden
 	AUTO_FREE struct estimate *owned = NULL;
 	AUTO_FREE struct posterior_obs *obs = NULL;
 	struct posterior_prior prior;
+	double layout = 0;
 	bool fine;
 
 	posterior_prior_init(&prior, b->min_effect);
@@ -213,13 +215,16 @@ static bool find_posterior(struct db *db, const struct conf *conf, struct eviden
 	fine = estimates_read(db, &filter, &estimates, err) &&
 	       series_noise(db, &e->series, e->built[e->lineup.good].image,
 			    e->built[e->lineup.bad].image, 0, &prior.noise.sd, &prior.noise.df,
-			    err);
+			    err) &&
+	       noise_layout(db, b->series, &layout, err);
 	owned = estimates.v;
 	if (!fine)
 		return false;
 	if (series_is_boots(&e->series))
 		prior.noise = (struct sd_prior){BOOT_SD, NOISE_DF_MAX};
 	prior.noise.df = fmin(prior.noise.df, NOISE_DF_MAX);
+	/* Each node is another build, with an offset of its own. */
+	prior.noise.sd = hypot(prior.noise.sd, layout);
 	obs = xcalloc(estimates.n, sizeof(*obs));
 	if (observe(&estimates, e, obs) > 1 && !series_is_boots(&e->series))
 		prior.machine_sd = prior.noise.df > 0 ? prior.noise.sd : MACHINE_SD_DARK;

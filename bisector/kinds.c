@@ -53,7 +53,7 @@ static struct boots_plan plan_of(const struct asked *ask, const struct boots_sid
 	};
 }
 
-static json_t *series_head(const struct series *s)
+json_t *kind_series(const struct series *s)
 {
 	json_t *obj = json_object();
 
@@ -89,7 +89,7 @@ static void run_series(const struct gathered *g, const struct series *series, co
 	if (!n || !estimate_geomean(values, n, series->floor, &mean, &err))
 		return;
 	bisector_logs(&g->estimates, series, role, 0, 0, logs);
-	obj = series_head(series);
+	obj = kind_series(series);
 	js_set_i64(obj, "n", (int64_t)n);
 	js_set_f64(obj, "mean", mean);
 	js_set_f64(obj, "sd", n > 1 ? estimate_sd(logs, n) : NAN);
@@ -208,7 +208,7 @@ static bool compare_one(const struct gathered *g, const struct series *series, j
 	if (!compare_boots(before, n0, after, n1, series->floor, better_parse(series->direction),
 			   &c, err))
 		return false;
-	obj = series_head(series);
+	obj = kind_series(series);
 	js_set_i64(obj, "before_n", (int64_t)c.before_n);
 	js_set_f64(obj, "before_mean", c.before_mean);
 	js_set_i64(obj, "after_n", (int64_t)c.after_n);

@@ -12,5 +12,10 @@ bool kind_compare(struct bisector *bisector, const struct request *request, stru
 		  struct err *err) _must_check;
 bool kind_bisect(struct bisector *bisector, const struct request *request, struct asked *ask,
 		 struct err *err) _must_check;
+bool kind_noise(struct bisector *bisector, const struct request *request, struct asked *ask,
+		struct err *err) _must_check;
+
+/* What a result says of every series: id, benchmark, pass, metric, unit, direction. A new reference. */
+json_t *kind_series(const struct series *series);
 
 #endif

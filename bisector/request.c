@@ -18,6 +18,7 @@ static const struct {
 } kinds[] = {
 	{"bisect", kind_bisect},
 	{"compare", kind_compare},
+	{"noise", kind_noise},
 	{"run", kind_run},
 };
 

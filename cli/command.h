@@ -25,6 +25,7 @@ extern const struct command cmd_demo;
 extern const struct command cmd_init;
 extern const struct command cmd_log;
 extern const struct command cmd_machine;
+extern const struct command cmd_noise;
 extern const struct command cmd_machines;
 extern const struct command cmd_regressions;
 extern const struct command cmd_report;

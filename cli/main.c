@@ -10,7 +10,7 @@
 static const struct command *const commands[] = {
 	&cmd_init,     &cmd_up,	     &cmd_demo,	  &cmd_status,	    &cmd_log,
 	&cmd_run,      &cmd_compare, &cmd_bisect, &cmd_regressions, &cmd_report,
-	&cmd_machines, &cmd_machine, &cmd_db,	  &cmd_simulate,
+	&cmd_machines, &cmd_machine, &cmd_noise,  &cmd_db,	    &cmd_simulate,
 };
 
 static void print_help(FILE *f, const struct opt *opts)

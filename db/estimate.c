@@ -151,8 +151,11 @@ bool series_noise(struct db *db, const struct series *series, int64_t image_a, i
 		"   and ($5::bigint is null or boot < $5) and estimate + $2 > 0"
 		"  order by boot desc limit 200),"
 		" per as (select count(*) - 1 as df, var_samp(y) * (count(*) - 1) as sse"
-		"  from last group by image having count(*) > 1)"
-		" select coalesce(sum(df), 0) as df, coalesce(sum(sse), 0) as sse from per";
+		"  from last group by image having count(*) > 1),"
+		" pilot as (select df, sd * sd * df as sse from noise where series = $1"
+		"  and ($5::bigint is null or last_boot < $5) order by last_boot desc limit 1)"
+		" select coalesce(sum(df), 0) as df, coalesce(sum(sse), 0) as sse"
+		"  from (select * from per union all select * from pilot) both_of_them";
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql,

@@ -80,7 +80,7 @@ bool estimates_series(struct db *db, const struct estimates *estimates, struct s
 /*
  * How far boots of one image lie apart on the log scale, from routine boots before `before_boot`
  * (0 = all), without the two images: pooled standard deviation and its degrees of freedom, 0 when
- * there is none. Looks at the last 200 boots at most.
+ * there is none. Looks at the last 200 boots at most, and at the newest pilot (db/noise.h) that was over then.
  */
 bool series_noise(struct db *db, const struct series *series, int64_t image_a, int64_t image_b,
 		  int64_t before_boot, double *sd, double *df, struct err *err) _must_check;

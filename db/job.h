@@ -44,7 +44,7 @@ struct job {
 	int64_t image;
 	int64_t commit;
 	int64_t class_id;
-	int64_t only_machine; /* this one, in quarantine or not; 0: any of the class that is in service */
+	int64_t only_machine; /* this one; in quarantine only a canary. 0: any of the class */
 	int64_t *suites;
 	size_t n_suites;
 	int64_t candidate;

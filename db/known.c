@@ -94,6 +94,28 @@ bool known_suite(struct db *db, const char *name, struct err *err)
 	return ok;
 }
 
+bool known_machine(struct db *db, const char *name, int64_t *id, char **class_name, struct err *err)
+{
+	static const char names_sql[] = "select name from machines order by name";
+	static const char sql[] = "select m.id, c.name as class from machines m"
+				  " join classes c on c.id = m.class where m.name = $1";
+	struct names names = {.kind = "machine",
+			      .plural = "machines",
+			      .option = "the name of one",
+			      .all = STRS_INIT};
+	AUTO_FREE char *found = NULL;
+	AUTO_ROWS *rows = NULL;
+	bool ok = read_names(db, names_sql, DBV_NONE, &names.all, err) &&
+		  pick(&names, name, &found, err);
+
+	strs_release(&names.all);
+	if (!ok || !db_query(db, sql, DBV(dbv_text(found)), DB_ONE, &rows, err))
+		return false;
+	*id = row_i64(rows, 0, "id");
+	*class_name = row_dup(rows, 0, "class");
+	return true;
+}
+
 static bool never_measured(struct db *db, const char *suite, bool *yes, struct err *err)
 {
 	static const char sql[] =

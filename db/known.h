@@ -25,6 +25,9 @@ bool known_metric(struct db *db, const char *suite, const char *metric,
  * *found. */
 bool known_class(struct db *db, const char *name, bool running, bool may_wait, int64_t *id,
 		 char **found, struct err *err) _must_check;
+/* A machine that is in the settings of a runner, and the name of its class (the caller frees it). */
+bool known_machine(struct db *db, const char *name, int64_t *id, char **class_name,
+		   struct err *err) _must_check;
 /* Tree and branch as `mmperf` shows them: resolves "BRANCH" or "TREE/BRANCH" to a tree; false in
  * *found when no followed branch is called so. The caller frees *tree. */
 bool known_branch(struct db *db, const char *name, char **tree, char **branch, bool *found,

@@ -18,7 +18,10 @@ create table fake_truth (
 	builds boolean not null default true,
 	boots boolean not null default true
 );
-create table fake_noise (sd double precision not null, outlier double precision not null);
+create table fake_noise (sd double precision not null, outlier double precision not null,
+	iterations integer not null default 1, sd_iteration double precision not null default 0,
+	sd_layout double precision not null default 0,    -- layouts 0, 1, 2 lie at -1, 0 and 1 of it
+	boot_s double precision not null default 0, run_s double precision);
 insert into fake_noise values (0.05, 0);
 
 create function fake_oid(word text) returns text language sql immutable as $$
@@ -91,6 +94,7 @@ begin
 		select job, coalesce((select max(n) from attempts x where x.job = fake_attempt.job), 0) + 1, h.id,
 			nextval('lease_tokens'), now(), outcome, error, clock_timestamp() from hosts h limit 1
 		returning id into a;
+	update attempts x set started_at = x.ended_at - f.boot_s * interval '1 s' from fake_noise f where x.id = a and f.boot_s > 0;
 	return a;
 end $$;
 
@@ -117,23 +121,26 @@ create procedure fake_samples(boot bigint, setup bigint, level double precision,
 declare r bigint; s bigint; m metrics; noise double precision; f fake_noise;
 begin
 	select * into f from fake_noise;
-	insert into runs (boot, seq, benchmark, version, params, params_hash, pass, outcome)
-		values (boot, 0, 'fault', 1, '{"size": "16M", "threads": "4"}', 'x', 'clean', 'ok') returning id into r;
+	insert into runs (boot, seq, benchmark, version, params, params_hash, pass, outcome, seconds)
+		values (boot, 0, 'fault', 1, '{"size": "16M", "threads": "4"}', 'x', 'clean', 'ok', f.run_s) returning id into r;
 	noise := fake_normal() * f.sd + case when search and random() < f.outlier then 8 * f.sd else 0 end;
 	for m in select * from metrics loop
 		insert into series (setup, benchmark, version, params_hash, pass, metric)
 			values (setup, 'fault', 1, 'x', 'clean', m.id) on conflict do nothing;
 		select id into s from series x where x.setup = fake_samples.setup and x.metric = m.id;
 		insert into samples (run, series, estimate, "values")
-			select r, s, e, array[e] from (select case m.name
+			select r, s, e, case when f.iterations = 1 then array[e] else array(select e * exp(f.sd_iteration *
+				fake_normal()) from generate_series(1, f.iterations)) end from (select case m.name
 				when 'fault_ns' then exp(level + noise)
 				when 'faults_per_s' then 1e9 / exp(level + fake_normal() * f.sd)
 				else exp(3 + 3 * fake_normal() * f.sd) end as e) x;
+		update samples x set estimate = (select percentile_cont(0.5) within group (order by v) from unnest(x."values") v)
+			where x.run = r and x.series = s and f.iterations > 1;
 	end loop;
 end $$;
 
 create procedure fake_boot(j jobs) language plpgsql as $$
-declare t fake_truth; a bigint; b bigint; s bigint; bld builds;
+declare t fake_truth; a bigint; b bigint; s bigint; bld builds; layout double precision;
 begin
 	select * into strict bld from builds where id = j.build;
 	if bld.image is distinct from j.image then
@@ -153,7 +160,8 @@ begin
 	select id into s from setups where class = j.class;
 	insert into boots (attempt, machine, image, setup, method, outcome, ended_at) select a, m.id, j.image, s, 'fake', 'ok',
 		now() from machines m where m.class = j.class order by random() limit 1 returning id into b;
-	call fake_samples(b, s, t.level, j.purpose = 'bisect');
+	select (bld.layout_seed - 1) * sd_layout into layout from fake_noise;
+	call fake_samples(b, s, t.level + layout, j.purpose = 'bisect');
 	update jobs set state = 'done', ended_at = now() where id = j.id;
 end $$;
 
