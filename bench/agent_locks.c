@@ -39,6 +39,8 @@ static void tell_metric(const struct lock_context *context, const char *class, c
 	js_set_str(line, "unit", unit);
 	js_set_str(line, "direction", "lower");
 	js_set_bool(line, "primary", is_primary);
+	/* Under an emulator a wait is mostly a holder that its host does not run. */
+	js_set_bool(line, "real_cpus", true);
 	js_set_f64(line, "floor", floor_value);
 	js_set_new(line, "values", values);
 	context->say(context->arg, line);

@@ -66,6 +66,10 @@ struct bench {
 	const struct bench_param *params;
 	const struct bench_metric *metrics;
 	const struct bench_preset *presets;
+	/* Names of metrics of which an emulator's number says nothing (tails, TLB misses, what tasks do to
+	 * each other), NULL-ended; NULL = none. Emulated classes keep them, and judge one only when a suite
+	 * names it. */
+	const char *const *real_cpus;
 	/* Settles parameters that depend on the machine ("auto"); NULL = nothing to settle. */
 	bool (*settle)(struct bench_run *run, struct err *err);
 	bool (*run)(struct bench_run *run, struct err *err);

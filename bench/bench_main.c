@@ -56,9 +56,10 @@ static void help(const struct bench *bench, const struct opt *opts)
 		printf("\nPresets:\n");
 	for (const struct bench_preset *p = bench->presets; p && p->name; p++)
 		printf("  %-16s %s: %s\n", p->name, p->help, p->values);
-	printf("\nMetrics (* judged first):\n");
+	printf("\nMetrics (* judged first; ! not judged on emulated machines):\n");
 	for (const struct bench_metric *m = bench->metrics; m->name; m++)
-		printf("  %c %-18s %-8s %s%s\n", m->primary ? '*' : ' ', m->name, m->unit, m->help,
+		printf(" %c%c %-18s %-8s %s%s\n", m->primary ? '*' : ' ',
+		       bench_wants_real_cpus(bench, m) ? '!' : ' ', m->name, m->unit, m->help,
 		       m->family ? " (NAME-N)" : "");
 }
 

@@ -445,6 +445,15 @@ const char *bench_direction_word(enum bench_direction direction)
 	return words[direction];
 }
 
+bool bench_wants_real_cpus(const struct bench *bench, const struct bench_metric *metric)
+{
+	const char *const *name = bench->real_cpus;
+
+	while (name && *name && strcmp(*name, metric->name) != 0)
+		name++;
+	return name && *name;
+}
+
 static void print_json(const struct bench_run *run)
 {
 	AUTO_JSON *done = json_object();
@@ -462,6 +471,8 @@ static void print_json(const struct bench_run *run)
 		js_set_str(metric, "direction", bench_direction_word(rep->metric->direction));
 		js_set_bool(metric, "primary", rep->metric->primary);
 		js_set_f64(metric, "floor", rep->metric->floor);
+		if (bench_wants_real_cpus(run->bench, rep->metric))
+			js_set_bool(metric, "real_cpus", true);
 		js_set_new(metric, "values", values);
 		print_line(metric);
 	}
@@ -564,6 +575,7 @@ static json_t *describe_metrics(const struct bench *bench)
 		js_set_bool(entry, "primary", m->primary);
 		js_set_bool(entry, "family", m->family);
 		js_set_f64(entry, "floor", m->floor);
+		js_set_bool(entry, "real_cpus", bench_wants_real_cpus(bench, m));
 		js_set_str(entry, "help", m->help);
 		json_array_append_new(list, entry);
 	}

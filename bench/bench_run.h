@@ -32,6 +32,8 @@ bool bench_params_settle(const struct bench *bench, const json_t *given, json_t 
 /* Runs it and prints what it reported, as the mode says. */
 bool bench_run_execute(struct bench_run *run, struct err *err) _must_check;
 
+/* Whether an emulator's number of this metric says nothing. */
+bool bench_wants_real_cpus(const struct bench *bench, const struct bench_metric *metric);
 /* "lower", "higher", "none". */
 const char *bench_direction_word(enum bench_direction direction);
 /* A new reference: the tables as JSON. */

@@ -113,6 +113,8 @@ static const struct bench_metric metrics[] = {
 	{0},
 };
 
+static const char *const real_cpus[] = {"latency_p999", "scalability", NULL};
+
 static const struct bench_preset presets[] = {
 	{"guest", "threads=cpus size=8M rounds=2 iterations=25 limit=4s latency=0",
 	 "small emulated guest"},
@@ -570,6 +572,7 @@ const struct bench bench_fault = {
 	.params = params,
 	.metrics = metrics,
 	.presets = presets,
+	.real_cpus = real_cpus,
 	.settle = settle,
 	.run = fault,
 };

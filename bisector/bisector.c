@@ -86,6 +86,8 @@ bool bisector_judges(const struct bisector *bisector, const struct series *serie
 		return false;
 	if (suite && suite->judge.n)
 		return strs_has(&suite->judge, series->metric);
+	if (series->emulated && series->real_cpus)
+		return false;
 	if (!str_starts(series->metric, "lock."))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(locks); i++)

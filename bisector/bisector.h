@@ -50,7 +50,7 @@ bool bisector_recipe(const struct bisector *bisector, const char *tree, int64_t 
 		     struct err *err) _must_check;
 
 /* Whether a change of this metric can raise a candidate: the suite's judge list, else every metric
- * with a direction, of locks only the wait per operation of the primary mm locks. */
+ * with a direction, of locks only the wait per operation of the primary mm locks; in an emulated class none that wants real CPUs. */
 bool bisector_judges(const struct bisector *bisector, const struct series *series);
 /* Smallest log ratio worth reporting. */
 double bisector_min_effect(const struct bisector *bisector, const char *metric);

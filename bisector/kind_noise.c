@@ -115,9 +115,8 @@ static void tell_detectable(json_t *obj, const struct components *c, bool built,
 static json_t *tell(const struct pilot *pilot, const struct series *series,
 		    const struct components *c, const struct noise_row *row, double mean)
 {
-	json_t *obj = kind_series(series);
+	json_t *obj = kind_series(pilot->bisector, series);
 
-	js_set_bool(obj, "judged", bisector_judges(pilot->bisector, series));
 	js_set_i64(obj, "n", (int64_t)c->boots);
 	js_set_i64(obj, "layouts", (int64_t)c->layouts);
 	js_set_f64(obj, "iterations", c->iterations);

@@ -53,7 +53,7 @@ static struct boots_plan plan_of(const struct asked *ask, const struct boots_sid
 	};
 }
 
-json_t *kind_series(const struct series *s)
+json_t *kind_series(const struct bisector *bisector, const struct series *s)
 {
 	json_t *obj = json_object();
 
@@ -63,6 +63,7 @@ json_t *kind_series(const struct series *s)
 	js_set_str(obj, "metric", s->metric);
 	js_set_str(obj, "unit", s->unit);
 	js_set_str(obj, "direction", s->direction);
+	js_set_bool(obj, "judged", bisector_judges(bisector, s));
 	return obj;
 }
 
@@ -76,8 +77,8 @@ static void side_boots(json_t *obj, const struct gathered *g, const char *role)
 		js_set_str(obj, "error", boots.error);
 }
 
-static void run_series(const struct gathered *g, const struct series *series, const char *role,
-		       json_t *list)
+static void run_series(const struct bisector *bisector, const struct gathered *g,
+		       const struct series *series, const char *role, json_t *list)
 {
 	AUTO_FREE double *values = xcalloc(g->estimates.n, sizeof(*values));
 	AUTO_FREE double *logs = xcalloc(g->estimates.n, sizeof(*logs));
@@ -89,7 +90,7 @@ static void run_series(const struct gathered *g, const struct series *series, co
 	if (!n || !estimate_geomean(values, n, series->floor, &mean, &err))
 		return;
 	bisector_logs(&g->estimates, series, role, 0, 0, logs);
-	obj = kind_series(series);
+	obj = kind_series(bisector, series);
 	js_set_i64(obj, "n", (int64_t)n);
 	js_set_f64(obj, "mean", mean);
 	js_set_f64(obj, "sd", n > 1 ? estimate_sd(logs, n) : NAN);
@@ -116,13 +117,14 @@ static bool run_commit(struct bisector *bisector, const struct asked *ask, size_
 	js_set_str(obj, "error", *ask->builds[i].error ? ask->builds[i].error : NULL);
 	side_boots(obj, g, role);
 	for (size_t k = 0; k < g->list.n; k++)
-		run_series(g, &g->list.v[k], role, series);
+		run_series(bisector, g, &g->list.v[k], role, series);
 	js_set_new(obj, "series", series);
 	json_array_append_new(list, obj);
 	return true;
 }
 
-static void run_running(const struct gathered *g, const char *role, json_t *list)
+static void run_running(const struct bisector *bisector, const struct gathered *g, const char *role,
+			json_t *list)
 {
 	json_t *obj = json_object(), *series = json_array();
 
@@ -131,7 +133,7 @@ static void run_running(const struct gathered *g, const char *role, json_t *list
 	js_set_str(obj, "build", "none");
 	side_boots(obj, g, role);
 	for (size_t k = 0; k < g->list.n; k++)
-		run_series(g, &g->list.v[k], role, series);
+		run_series(bisector, g, &g->list.v[k], role, series);
 	js_set_new(obj, "series", series);
 	json_array_append_new(list, obj);
 }
@@ -150,7 +152,7 @@ static bool run_result(struct bisector *bisector, const struct asked *ask, const
 
 	js_set_new(result, "commits", list);
 	if (ask->running)
-		run_running(g, RUNNING, list);
+		run_running(bisector, g, RUNNING, list);
 	for (size_t i = 0; i < ask->n_commits; i++) {
 		role_name(i, role);
 		if (!run_commit(bisector, ask, i, role, g, list, err))
@@ -193,8 +195,8 @@ bool kind_run(struct bisector *bisector, const struct request *request _unused, 
 	       run_result(bisector, ask, &g, err);
 }
 
-static bool compare_one(const struct gathered *g, const struct series *series, json_t *list,
-			struct err *err)
+static bool compare_one(const struct bisector *bisector, const struct gathered *g,
+			const struct series *series, json_t *list, struct err *err)
 {
 	AUTO_FREE double *before = xcalloc(g->estimates.n, sizeof(*before));
 	AUTO_FREE double *after = xcalloc(g->estimates.n, sizeof(*after));
@@ -208,7 +210,7 @@ static bool compare_one(const struct gathered *g, const struct series *series, j
 	if (!compare_boots(before, n0, after, n1, series->floor, better_parse(series->direction),
 			   &c, err))
 		return false;
-	obj = kind_series(series);
+	obj = kind_series(bisector, series);
 	js_set_i64(obj, "before_n", (int64_t)c.before_n);
 	js_set_f64(obj, "before_mean", c.before_mean);
 	js_set_i64(obj, "after_n", (int64_t)c.after_n);
@@ -253,7 +255,7 @@ static bool compare_result(struct bisector *bisector, const struct asked *ask,
 	    !compare_side(bisector, ask, 1, g, result, err))
 		return false;
 	for (size_t i = 0; i < g->list.n; i++)
-		if (!compare_one(g, &g->list.v[i], list, err))
+		if (!compare_one(bisector, g, &g->list.v[i], list, err))
 			return false;
 	return request_finish(bisector->db, ask->id, result, err);
 }

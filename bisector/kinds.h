@@ -15,7 +15,7 @@ bool kind_bisect(struct bisector *bisector, const struct request *request, struc
 bool kind_noise(struct bisector *bisector, const struct request *request, struct asked *ask,
 		struct err *err) _must_check;
 
-/* What a result says of every series: id, benchmark, pass, metric, unit, direction. A new reference. */
-json_t *kind_series(const struct series *series);
+/* What a result says of every series: id, benchmark, pass, metric, unit, direction, judged. A new reference. */
+json_t *kind_series(const struct bisector *bisector, const struct series *series);
 
 #endif

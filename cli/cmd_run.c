@@ -17,6 +17,7 @@ static void print_commit(const json_t *commit)
 		{"MEAN", "mean", SHOW_NUMBER, 0},
 		{"UNIT", "unit", SHOW_TEXT, 0},
 		{"SD", "sd", SHOW_SHARE, 0},
+		{"JUDGED", "judged", SHOW_TEXT, 0},
 		{0},
 	};
 	const json_t *series = json_object_get(commit, "series");

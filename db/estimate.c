@@ -59,13 +59,14 @@ bool series_read(struct db *db, const int64_t *ids, size_t n, struct series_list
 	/* A suite names some parameters, a run has all of them: the closest suite is its own. */
 	static const char sql[] =
 		"select s.id, s.setup, p.class, p.recipe, p.toolchain, s.benchmark, s.pass,"
-		"  m.name, m.unit, m.direction, m.floor, (select u.id from suites u"
+		"  m.name, m.unit, m.direction, m.floor, m.real_cpus, c.emulated, (select u.id "
+		"from suites u"
 		"   where u.definition->>'benchmark' = s.benchmark order by coalesce((select"
 		"    r.params @> coalesce(u.definition->'params', '{}') from samples x"
 		"    join runs r on r.id = x.run where x.series = s.id limit 1), false) desc,"
 		"   u.version desc, u.id desc limit 1) as suite"
 		" from series s join setups p on p.id = s.setup join metrics m on m.id = s.metric"
-		" where s.id = any($1::bigint[]) order by s.id";
+		" join classes c on c.id = p.class where s.id = any($1::bigint[]) order by s.id";
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql, DBV(dbv_i64s(ids, n)), DB_MANY, &rows, err))
@@ -84,6 +85,8 @@ bool series_read(struct db *db, const int64_t *ids, size_t n, struct series_list
 			.unit = row_dup(rows, i, "unit"),
 			.direction = row_dup(rows, i, "direction"),
 			.floor = row_f64(rows, i, "floor"),
+			.emulated = row_bool(rows, i, "emulated"),
+			.real_cpus = row_bool(rows, i, "real_cpus"),
 		};
 	return true;
 }

@@ -19,6 +19,8 @@ struct series {
 	char *unit;
 	char *direction; /* lower, higher, none */
 	double floor;	 /* c of log(x + c) */
+	bool emulated;	 /* its class is */
+	bool real_cpus;	 /* an emulator's number says nothing */
 };
 
 struct series_list {

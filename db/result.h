@@ -16,6 +16,7 @@ struct result_metric {
 	char *unit;
 	char *direction;
 	double floor;	/* c of log(x + c) */
+	bool real_cpus; /* an emulator's number says nothing */
 	double *values; /* one per iteration */
 	size_t n;
 };

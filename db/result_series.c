@@ -58,7 +58,7 @@ struct wanted {
 	int64_t *run; /* some run of that kind */
 	double *floor;
 	int64_t *series;
-	char *names, *units, *directions; /* joined by blanks */
+	char *names, *units, *directions, *real_cpus; /* joined by blanks */
 };
 
 static void wanted_release(struct wanted *wanted)
@@ -70,12 +70,14 @@ static void wanted_release(struct wanted *wanted)
 	free(wanted->names);
 	free(wanted->units);
 	free(wanted->directions);
+	free(wanted->real_cpus);
 }
 
 /* Sorts the places; which[i] is the number of the series that places[i] belongs to. */
 static void collect(struct wanted *wanted, struct place *places, size_t n, size_t *which)
 {
 	AUTO_STR names = str_new(), units = str_new(), directions = str_new();
+	AUTO_STR real_cpus = str_new();
 
 	qsort(places, n, sizeof(*places), by_series);
 	wanted->metric = xcalloc(n, sizeof(*wanted->metric));
@@ -93,12 +95,14 @@ static void collect(struct wanted *wanted, struct place *places, size_t n, size_
 			str_addf(&names, "%s%s", blank, metric->name);
 			str_addf(&units, "%s%s", blank, metric->unit);
 			str_addf(&directions, "%s%s", blank, metric->direction);
+			str_addf(&real_cpus, "%s%d", blank, metric->real_cpus);
 		}
 		which[i] = wanted->n - 1;
 	}
 	wanted->names = str_take(&names);
 	wanted->units = str_take(&units);
 	wanted->directions = str_take(&directions);
+	wanted->real_cpus = str_take(&real_cpus);
 }
 
 static bool check_metric(const struct result_metric *m, const struct rows *rows, size_t i,
@@ -155,19 +159,19 @@ static bool look_up_series(struct db *db, int64_t setup, struct wanted *wanted, 
 static bool add_metrics(struct db *db, const struct wanted *wanted, struct err *err)
 {
 	static const char sql[] =
-		"insert into metrics (benchmark, version, name, unit, direction, floor)"
+		"insert into metrics (benchmark, version, name, unit, direction, floor, real_cpus)"
 		" select distinct on (r.benchmark, r.version, x.name)"
-		"  r.benchmark, r.version, x.name, x.unit, x.direction, x.floor"
+		"  r.benchmark, r.version, x.name, x.unit, x.direction, x.floor, x.real_cpus = '1'"
 		" from unnest(string_to_array($1, ' '), string_to_array($2, ' '),"
-		"  string_to_array($3, ' '), $4::float8[], $5::bigint[])"
-		"  as x(name, unit, direction, floor, run) join runs r on r.id = x.run"
+		"  string_to_array($3, ' '), $4::float8[], $5::bigint[], string_to_array($6, ' '))"
+		"  as x(name, unit, direction, floor, run, real_cpus) join runs r on r.id = x.run"
 		" where not exists (select from metrics m where m.benchmark = r.benchmark"
 		"  and m.version = r.version and m.name = x.name) on conflict do nothing";
 
 	return db_exec(db, sql,
 		       DBV(dbv_text(wanted->names), dbv_text(wanted->units),
 			   dbv_text(wanted->directions), dbv_f64s(wanted->floor, wanted->n),
-			   dbv_i64s(wanted->run, wanted->n)),
+			   dbv_i64s(wanted->run, wanted->n), dbv_text(wanted->real_cpus)),
 		       err) ||
 	       err_wrap(err, "metrics");
 }

@@ -16,15 +16,11 @@ const struct conf_key settings_keys[] = {
 	{"bisect", false, "budget", CONF_INT, "80",
 	 "Boots one bisection may use before it ends as a narrowed range.", CONF_WITHIN(1, 100000)},
 	{"bisect", false, "posterior", CONF_FLOAT, "0.99", "Posterior at which the search stops.",
-<<<<<<< /tmp/ms.o
 	 CONF_WITHIN(0.5, 0.999999)},
-=======
-	 CONF_OPTIONAL},
 	{"bisect", false, "second-odds", CONF_FLOAT, "0.5",
 	 "Odds by which boots must speak against a second change before a search ends with one; 0: "
 	 "none is looked for.",
-	 CONF_OPTIONAL},
->>>>>>> /tmp/ms.t
+	 CONF_WITHIN(0, 1e6)},
 	{"bisect", false, "prove-boots", CONF_INT, "8",
 	 "Fresh boots of parent and of culprit that prove it; half as many of the tip and of "
 	 "the tip with the culprit reverted.",

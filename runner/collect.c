@@ -342,6 +342,7 @@ static bool on_metric(struct collect *c, const json_t *o, struct err *err)
 		return err_set(err, ERR_FAILED, "too many metrics");
 	m = array_push(run->metrics.v, run->metrics.n, run->metrics.cap);
 	m->floor = js_f64_or(o, "floor", 0);
+	m->real_cpus = js_bool_or(o, "real_cpus", false);
 	if (!get_name(o, "name", &m->name, err) || !get_choice(o, "unit", units, &m->unit, err) ||
 	    !get_choice(o, "direction", directions, &m->direction, err) || !get_values(o, m, err))
 		return false;

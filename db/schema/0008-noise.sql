@@ -5,6 +5,13 @@ alter table requests drop constraint requests_kind_check;
 alter table requests add constraint requests_kind_check
 	check (kind in ('run', 'compare', 'bisect', 'extend', 'resume', 'halt', 'noise'));
 
+-- What an emulator cannot tell: waits for locks and tails are its host's scheduling, there is no TLB. Told by the agent; of
+-- metrics that are there already, here.
+alter table metrics add column real_cpus boolean not null default false;
+update metrics set real_cpus = true where name like 'lock.%'
+	or (benchmark = 'fault' and (name = 'latency_p999' or name like 'scalability-%'))
+	or (benchmark = 'khugepaged' and name not in ('time_to_collapse', 'huge_pmds'));
+
 -- Standard deviations of log(value + floor). A newer pilot does not replace an older one: decisions of then are
 -- repeatable.
 create table noise (

@@ -17,6 +17,11 @@ for p in b["params"]:
 	done
 }
 ok "every benchmark describes itself" all_describe
+is "emulated machines judge of khugepaged its time to collapse and its huge pages" "$("$bench/khugepaged" --describe | /usr/bin/python3 -c '
+import json, sys
+print(*(m["name"] for m in json.load(sys.stdin)["metrics"] if m["direction"] != "none" and not m["real_cpus"]))')" \
+	"time_to_collapse huge_pmds"
+like "... and no tail of fault" "$("$bench/fault" --help)" ' ! latency_p999'
 for name in $names; do
 	like "$name --help tells parameters, metrics, options" "$("$bench/$name" --help | tr '\n' ' ')" \
 		"^$name \(version [0-9]+\).*Parameters.*--json.*Metrics"

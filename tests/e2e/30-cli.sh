@@ -96,7 +96,7 @@ try --help
 is 'help: status' $status 0
 commands=$(printf '%s\n' "$out" | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 is 'help lists the commands' "$(echo $commands)" \
-	'init up demo status log run compare bisect regressions report machines machine db simulate'
+	'init up demo status log run compare bisect regressions report machines machine noise db simulate'
 for command in $commands; do
 	try "$command" --help
 	like "$command --help" "$status $out" "^0 usage: mmperf $command"

@@ -95,6 +95,7 @@ static void tables_keep_the_protocol(void **state)
 		const struct bench *bench = benchmark_at(b);
 		AUTO_JSON *described = bench_describe(bench);
 		bool any_primary = false;
+		size_t real = 0;
 
 		assert_ptr_equal(benchmark_find(bench->name), bench);
 		assert_string_equal(js_str_or(described, "name", ""), bench->name);
@@ -107,8 +108,12 @@ static void tables_keep_the_protocol(void **state)
 			assert_true(known);
 			assert_true(m->floor > 0);
 			any_primary |= m->primary;
+			real += bench_wants_real_cpus(bench, m);
 		}
 		assert_true(any_primary);
+		/* Each name is a metric's. */
+		for (const char *const *name = bench->real_cpus; name && *name; name++)
+			assert_true(real-- > 0);
 		for (const struct bench_preset *p = bench->presets; p && p->name; p++) {
 			AUTO_JSON *given = json_pack("{s:s}", "preset", p->name);
 			AUTO_JSON *params = NULL;
