@@ -111,8 +111,24 @@ struct console_facts console_facts(const char *text, size_t n)
 	return (struct console_facts){
 		.banners = count(text, n, "] Linux version "),
 		.kexecs = count(text, n, "kexec_core: Starting new kernel"),
+		.inits = count(text, n, " as init process"),
 		.gaps = count(text, n, ": console lost: "),
 	};
+}
+
+const char *console_sight(const struct console_facts *facts)
+{
+	if (facts->gaps)
+		return "the console was lost meanwhile, so its silence proves nothing";
+	if (facts->banners > 1)
+		return "it restarted by itself";
+	if (facts->inits)
+		return "its user space started, but the network did not: is the driver of its card "
+		       "in the kernel or its initrd?";
+	if (facts->banners)
+		return "the kernel started and did not come to user space";
+	return facts->kexecs ? "the old kernel jumped and the new one said nothing"
+			     : "its console shows no jump";
 }
 
 void console_plain(char *bytes, size_t n)

@@ -18,9 +18,12 @@ bool console_diagnose(const char *text, size_t n, const char **outcome, struct s
 struct console_facts {
 	size_t banners; /* "Linux version ", each kernel's first words */
 	size_t kexecs;	/* "Starting new kernel", the old one's last */
+	size_t inits;	/* "Run ... as init process": the kernel itself came up */
 	size_t gaps;	/* times that the connection was lost */
 };
 struct console_facts console_facts(const char *text, size_t n);
+/* For a kernel that does not answer by ssh, in words; a string constant. */
+const char *console_sight(const struct console_facts *facts);
 
 /* The last line that is not blank, as plain text, cut to a readable length. */
 void console_last_line(const char *text, size_t n, struct str *line);

@@ -128,17 +128,36 @@ static bool reached(const struct machine *m, enum machine_wait until)
 	return until == MACHINE_HELLO ? collect_greeted(m->collect) : collect_ended(m->collect);
 }
 
+/* Of this boot, what stands behind *from; false: there is no console. */
+static bool read_console(const struct machine *m, struct str *console, size_t *from)
+{
+	struct err ignored;
+	bool there = fs_read(m->console_path, MAX_CONSOLE, console, &ignored);
+
+	if (!there)
+		str_clear(console);
+	*from = m->console_from < console->len ? m->console_from : console->len;
+	return there;
+}
+
+bool machine_console_facts(struct machine *m, struct console_facts *out)
+{
+	AUTO_STR console = str_new();
+	size_t from;
+	bool there = read_console(m, &console, &from);
+
+	*out = console_facts(console.s + from, console.len - from);
+	return there;
+}
+
 /* The kernel did not come to where it should: what was its last word? */
 bool machine_diagnose(struct machine *m, const char *otherwise, const char *why)
 {
 	AUTO_STR console = str_new(), line = str_new();
 	const char *outcome = NULL;
-	struct err ignored;
 	size_t from;
 
-	if (!fs_read(m->console_path, MAX_CONSOLE, &console, &ignored))
-		str_clear(&console);
-	from = m->console_from < console.len ? m->console_from : console.len;
+	read_console(m, &console, &from);
 	if (console_diagnose(console.s + from, console.len - from, &outcome, &line)) {
 		machine_verdict(m, outcome, "%s", line.s);
 		return true;

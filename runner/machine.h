@@ -13,6 +13,7 @@
 
 #include "base/js.h"
 #include "runner/collect.h"
+#include "runner/console.h"
 #include "runner/quiet.h"
 #include "runner/worker.h"
 
@@ -71,6 +72,8 @@ bool machine_boot(struct machine *m, struct err *err) _must_check;
 void machine_verdict(struct machine *m, const char *outcome, const char *fmt, ...) _printf_(3, 4);
 /* The verdict is what the console says, else `otherwise` with why and the last line. True. */
 bool machine_diagnose(struct machine *m, const char *otherwise, const char *why);
+/* What this boot's console tells beside that; false when nothing was recorded. */
+bool machine_console_facts(struct machine *m, struct console_facts *out);
 /* m's own setting. */
 const char *machine_str(const struct machine *m, const char *key);
 

@@ -117,6 +117,12 @@ static bool by_power(struct recovery *r, enum power_verb verb, struct err *err)
 	return power_do_by(r->power, r->driver, verb, err);
 }
 
+/* The system is asked to go down: what hangs in user space alone still writes its disks. */
+static bool soft_by_power(struct recovery *r, struct err *err)
+{
+	return by_power(r, POWER_SOFT, err);
+}
+
 static bool reset_by_power(struct recovery *r, struct err *err)
 {
 	return by_power(r, POWER_RESET, err);
@@ -143,6 +149,7 @@ static const struct {
 	{"reboot by ssh", reboot_by_ssh, 1},
 	{"sysrq by ssh", sysrq_by_ssh, 1},
 	{"sysrq by console", sysrq_by_console, 1},
+	{"soft power", soft_by_power, 1},
 	{"power reset", reset_by_power, 1},
 	{"power cycle", cycle_by_power, 1},
 	{"power cycle by the second driver", cycle_by_second, 1},

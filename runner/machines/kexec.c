@@ -251,6 +251,22 @@ static bool start_agent(struct machine *m, struct err *err)
 	       machine_follow(m, MACHINE_HELLO, seconds(m, "boot-timeout"), NULL, err);
 }
 
+/* A kernel that came up to user space and has no network is no kernel that got worse: its configuration does
+ * not fit this machine. */
+static bool no_answer(struct machine *m, const char *why)
+{
+	struct console_facts facts;
+	bool heard = machine_console_facts(m, &facts);
+	AUTO_FREE char *text =
+		xasprintf("%s; %s", why, heard ? console_sight(&facts) : "it has no console");
+	bool came_up = facts.inits && facts.banners <= 1;
+
+	machine_diagnose(m, "no_boot", text);
+	if (came_up && !strcmp(m->outcome, "no_boot"))
+		m->outcome = "infra";
+	return true;
+}
+
 static bool kexec_start(struct machine *m, struct err *err)
 {
 	bool direct = !strcmp(machine_str(m, "jump"), "direct");
@@ -263,9 +279,7 @@ static bool kexec_start(struct machine *m, struct err *err)
 		return false;
 	if (!recovery_wait(&k->ssh, target_dir(m->worker, m->name), k->before.boot_id,
 			   seconds(m, "boot-timeout"), &k->now, err)) {
-		if (err->kind != ERR_TIMEOUT)
-			return false;
-		return machine_diagnose(m, "no_boot", err->msg);
+		return err->kind == ERR_TIMEOUT && no_answer(m, err->msg);
 	}
 	return !is_our_boot(m, &k->now) || start_agent(m, err);
 }

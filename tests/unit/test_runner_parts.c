@@ -78,6 +78,28 @@ static void test_console_facts(void **state _unused)
 	assert_int_equal(facts.banners, 2);
 	assert_int_equal(facts.kexecs, 1);
 	assert_int_equal(facts.gaps, 1);
+	assert_int_equal(facts.inits, 0);
+}
+
+static void sight_is(const char *console, const char *want)
+{
+	struct console_facts facts = console_facts(console, strlen(console));
+
+	assert_non_null(strstr(console_sight(&facts), want));
+}
+
+static void test_console_sight(void **state _unused)
+{
+	sight_is("", "no jump");
+	sight_is("[   20.0] kexec_core: Starting new kernel\n", "said nothing");
+	sight_is("[   20.0] kexec_core: Starting new kernel\n[    0.000000] Linux version 6\n",
+		 "did not come to user space");
+	sight_is("[    0.000000] Linux version 6\n[    1.2] Run /sbin/init as init process\n",
+		 "network did not");
+	sight_is("[    0.000000] Linux version 6\n[    0.000000] Linux version 6\n",
+		 "restarted by itself");
+	sight_is("[    0.000000] Linux version 6\n--- mmperf: console lost: eof ---\n",
+		 "proves nothing");
 }
 
 static void first_error_is(const char *log, const char *want)
@@ -236,11 +258,17 @@ static void test_kvm(void **state _unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_disturbance),   cmocka_unit_test(test_console),
-		cmocka_unit_test(test_console_facts), cmocka_unit_test(test_console_on_a_terminal),
-		cmocka_unit_test(test_first_error),   cmocka_unit_test(test_series),
-		cmocka_unit_test(test_initramfs),     cmocka_unit_test(test_host_plan),
-		cmocka_unit_test(test_host_offer),    cmocka_unit_test(test_kvm),
+		cmocka_unit_test(test_disturbance),
+		cmocka_unit_test(test_console),
+		cmocka_unit_test(test_console_facts),
+		cmocka_unit_test(test_console_sight),
+		cmocka_unit_test(test_console_on_a_terminal),
+		cmocka_unit_test(test_first_error),
+		cmocka_unit_test(test_series),
+		cmocka_unit_test(test_initramfs),
+		cmocka_unit_test(test_host_plan),
+		cmocka_unit_test(test_host_offer),
+		cmocka_unit_test(test_kvm),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
