@@ -164,7 +164,7 @@ refused 'unrelated histories' 2 'no common ancestor' \
 	bisect --good alone --bad main --metric fault_time --class guests
 refused 'good is bad' 2 'nothing between' bisect --good main --bad "$m7" --metric fault_time --class guests
 refused 'bad before good' 2 'swap' bisect --good main --bad main~2 --metric fault_time --class guests
-refused 'no metric' 2 'metric are needed' bisect --good main~2 --bad main
+refused 'no metric' 2 'metric or --boot-failure are needed' bisect --good main~2 --bad main
 refused 'not a revision but an option' 2 'is no revision' run --class guests -- --upload-pack=x
 
 is 'what was refused left no row' "$(sql 'select count(*) from requests')" 0
