@@ -10,7 +10,7 @@ lab_begin 2 "[detect]
 [bisect]
 	budget = 300
 	second-odds = 100
-	prove-boots = 8"
+	prove-boots = 12"
 sql "update fake_noise set sd = 0.05, outlier = 0.02"
 
 oid() {
@@ -31,7 +31,7 @@ is "two bisections, the second beside the first" "$(sql "select count(*), count(
 is "both culprits are the planted ones" "$(sql "select string_agg(c.subject, ', ' order by c.id) from bisections b
 	join commits c on c.id = b.culprit where b.outcome = 'culprit' and b.posterior >= 0.99")" 'mm: patch 18, mm: patch 47'
 is "each proved by boots of its own" "$(sql "select count(*) from regressions r join commits c on c.id = r.culprit
-	where r.state = 'proved' and 16 = (select count(*) from jobs j where j.bisection = r.bisection and j.kind = 'boot'
+	where r.state = 'proved' and 24 = (select count(*) from jobs j where j.bisection = r.bisection and j.kind = 'boot'
 		and j.purpose = 'prove' and j.state = 'done' and j.role in ('before', 'after'))")" 2
 is "each with its own effect" "$(sql "select string_agg((s.lo > 0 and s.lo < t.d + 0.05 and s.hi > t.d - 0.05)::text, ' ') from regressions r
 	join commits c on c.id = r.culprit join regression_series s on s.regression = r.id and s.is_primary
