@@ -11,6 +11,9 @@
 #	daemon NAME [ARG...]           starts mmperf-NAME; its pid is in $pid_NAME
 #	kill9 NAME                     kill -9 of it and of what it started
 #	wait_sql SECONDS TEXT          until the query answers t
+#	kernel_lab NAME THREADS SIZE   sections for tree NAME in $dir/tree, a recipe that asks for nothing, a short fault suite, and a
+#	                               detector that raises nothing
+#	lab_starts                     bisector and runner, until a machine and a snapshot are there: a TAP line
 #	test_end                       prints the plan
 
 set -u
@@ -103,6 +106,35 @@ settings_head() {
 		[host]
 			name = testhost
 	EOF
+}
+
+kernel_lab() {
+	echo 'CONFIG_NONE=y' >"$dir/none.config"
+	cat <<-EOF
+		[tree "$1"]
+			url = $dir/tree
+			branch = main
+			recipe = none
+			poll = 1h
+		[recipe "none"]
+			config = $dir/none.config
+		[suite "fault"]
+			benchmark = fault
+			pass = clean
+			param = threads=$2
+			param = size=$3
+			param = iterations=2
+		[detect]
+			boots = 1
+			z = 1000
+			gaps = false
+	EOF
+}
+
+lab_starts() {
+	daemon bisector
+	daemon runner
+	ok "the lab starts" wait_sql 120 "select exists (select from machines where state = 'up') and exists (select from snapshots)"
 }
 
 mmperf() {

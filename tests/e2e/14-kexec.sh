@@ -26,34 +26,13 @@ one() { # kind: a boot of it
 home() {
 	grep -c mmperf.token "$box/cmdline"
 }
-echo 'CONFIG_NONE=y' >"$dir/none.config"
 {
 	settings_head
 	metal_settings
-	cat <<-EOF
-		[tree "played"]
-			url = $dir/tree
-			branch = main
-			recipe = none
-			poll = 1h
-		[recipe "none"]
-			config = $dir/none.config
-		[suite "fault"]
-			benchmark = fault
-			pass = clean
-			param = threads=1
-			param = size=2M
-			param = iterations=2
-		[detect]
-			boots = 1
-			z = 1000
-			gaps = false
-	EOF
+	kernel_lab played 1 2M
 } >"$dir/config"
 metal_power on
-daemon bisector
-daemon runner
-ok "the lab starts" wait_sql 120 "select exists (select from machines where state = 'up') and exists (select from snapshots)"
+lab_starts
 # What the bisector plans by itself, head and base, is over before anything else is asked for.
 ok "its routine boots go well" wait_sql 900 "select count(*) = 2 from jobs where purpose = 'detect' and kind = 'boot' and state = 'done'"
 : >"$box/done"

@@ -29,35 +29,13 @@ comes_up() {
 }
 ok "it comes up" comes_up
 
-echo 'CONFIG_NONE=y' >"$dir/none.config"
 {
 	settings_head
 	metal settings
-	cat <<-EOF
-			initrd-command = ls /boot/initrd.img-* | tail -n 1
-			reboot-timeout = 3m
-		[tree "packaged"]
-			url = $dir/tree
-			branch = main
-			recipe = none
-			poll = 1h
-		[recipe "none"]
-			config = $dir/none.config
-		[suite "fault"]
-			benchmark = fault
-			pass = clean
-			param = threads=2
-			param = size=8M
-			param = iterations=2
-		[detect]
-			boots = 1
-			z = 1000
-			gaps = false
-	EOF
+	printf '\t%s\n' "initrd-command = ls /boot/initrd.img-* | tail -n 1" "reboot-timeout = 3m"
+	kernel_lab packaged 2 8M
 } >"$dir/config"
-daemon bisector
-daemon runner
-ok "the lab starts" wait_sql 120 "select exists (select from machines where state = 'up') and exists (select from snapshots)"
+lab_starts
 
 # --- the routine boots of the branch's head and base -----------------------------------------------
 ok "two kernels are measured on it" wait_sql 1800 "select count(*) = 2 from jobs where purpose = 'detect' and kind = 'boot' and state = 'done'"
