@@ -214,4 +214,26 @@ sql "update regression_series rs set is_primary = m.name = 'lock.lruvec.wait_per
 reporter
 like 'contention only, with what it can cost' "$(fields "$spool"/*.eml body)" '^Contention only: lock waits grew'
 like 'the subject names the lock' "$(fields "$spool"/*.eml subject)" 'fault.lock.lruvec.wait_per_op \+475.8 % regression'
+# ---- a server that wants a password, which nobody else sees
+word=Qv3-secret-Tn
+(umask 077 && echo "$word" >"$dir/login")
+again
+server auth
+settings "to = two@example.org" "server = smtp://127.0.0.1:$port" "starttls = false" "user = lab" "password-file = $dir/login"
+cat >"$dir/spy" <<-'EOF'
+	while [ -f "$2" ]; do
+		cat /proc/[0-9]*/cmdline 2>/dev/null | grep -ac -- "$1"
+		sleep 0.05
+	done
+EOF
+sh "$dir/spy" "$(echo "$word" | sed 's/^Q/[Q]/')" "$dir/smtp/port" >"$dir/seen" 2>&1 &
+spy=$!
+ok 'it logs in' reporter
+is 'and the mail is taken' "$(count "$dir/smtp") $(states)" '1 sent reported'
+rm "$dir/smtp/port"
+wait $spy
+is 'the password is in no process list' "$(sort -u "$dir/seen")" 0
+server_end
+pg_dump "$PGDATABASE" >"$dir/dump"
+is 'it is in no log, page, mail or row' "$(grep -rlF -e "$word" "$dir" | grep -v '/login$')" ''
 test_end
