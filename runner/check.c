@@ -261,9 +261,23 @@ static bool jump_home(struct check *c, struct err *err)
 			     conf_f64(conf, "machine", c->machine, "boot-timeout"), &c->state, err);
 }
 
-static bool check_jump(struct check *c, struct err *err)
+static bool come_home(struct check *c, struct err *err)
 {
 	CLEANUP(recovery_release) struct recovery r;
+
+	recovery_init(&r, &c->ssh, c->machine);
+	r.power = c->power;
+	r.console = c->console;
+	if (!recovery_run(&r, c->state.boot_id, err)) {
+		say(c, "recovery", CHECK_BAD, err->msg);
+		return false;
+	}
+	say(c, "recovery", CHECK_OK, r.steps.s);
+	return true;
+}
+
+static bool check_jump(struct check *c, struct err *err)
+{
 	AUTO_STR text = str_new();
 	double started = clock_mono_s();
 
@@ -275,17 +289,7 @@ static bool check_jump(struct check *c, struct err *err)
 		return true;
 	}
 	say(c, "jump", CHECK_BAD, err->msg);
-	if (must_stop(err))
-		return false;
-	recovery_init(&r, &c->ssh, c->machine);
-	r.power = c->power;
-	r.console = c->console;
-	if (recovery_run(&r, c->state.boot_id, err)) {
-		say(c, "recovery", CHECK_OK, r.steps.s);
-		return true;
-	}
-	say(c, "recovery", CHECK_BAD, err->msg);
-	return false;
+	return !must_stop(err) && come_home(c, err);
 }
 
 static bool check_cycle(struct check *c, struct err *err)
