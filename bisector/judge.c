@@ -107,7 +107,7 @@ static bool judge(struct bisector *bisector, const struct pair *pair, const stru
 }
 
 /* The worst of each setup leads the others, which share its boots. */
-static bool add_cluster(struct bisector *bisector, const struct pair *pair,
+static bool add_cluster(struct bisector *bisector, const struct series_list *series,
 			struct candidates *found, int64_t setup, struct err *err)
 {
 	struct candidate *leader = NULL;
@@ -116,12 +116,12 @@ static bool add_cluster(struct bisector *bisector, const struct pair *pair,
 	for (size_t i = 0; i < found->n; i++) {
 		struct candidate *c = &found->v[i];
 
-		if (series_find(&pair->series, c->series)->setup == setup && c->effect > 0 &&
+		if (series_find(series, c->series)->setup == setup && c->effect > 0 &&
 		    (!leader || c->z > leader->z))
 			leader = c;
 	}
 	if (leader) {
-		const struct series *of = series_find(&pair->series, leader->series);
+		const struct series *of = series_find(series, leader->series);
 
 		if (!candidate_add(bisector->db, leader, &fresh, err))
 			return false;
@@ -132,12 +132,14 @@ static bool add_cluster(struct bisector *bisector, const struct pair *pair,
 	for (size_t i = 0; i < found->n; i++) {
 		struct candidate *c = &found->v[i];
 
-		if (c == leader || series_find(&pair->series, c->series)->setup != setup)
+		if (c == leader || series_find(series, c->series)->setup != setup)
 			continue;
 		c->leader = c->effect > 0 ? leader->id : 0;
 		if (c->leader) { /* its boots are what they share */
 			c->before_image = leader->before_image;
 			c->before_commit = leader->before_commit;
+			c->after_image = leader->after_image;
+			c->after_commit = leader->after_commit;
 		}
 		if (!candidate_add(bisector->db, c, &fresh, err))
 			return false;
@@ -145,20 +147,20 @@ static bool add_cluster(struct bisector *bisector, const struct pair *pair,
 	return true;
 }
 
-static bool add_candidates(struct bisector *bisector, const struct pair *pair,
-			   struct candidates *found, struct err *err)
+bool judge_raise(struct bisector *bisector, const struct series_list *series,
+		 struct candidates *found, struct err *err)
 {
 	CLEANUP(db_tx_end) struct db *tx = NULL;
 
 	if (!db_tx_begin(bisector->db, &tx, err))
 		return false;
-	for (size_t i = 0; i < pair->series.n; i++) {
-		int64_t setup = pair->series.v[i].setup;
+	for (size_t i = 0; i < series->n; i++) {
+		int64_t setup = series->v[i].setup;
 		bool first = true;
 
 		for (size_t k = 0; k < i; k++)
-			first &= pair->series.v[k].setup != setup;
-		if (first && !add_cluster(bisector, pair, found, setup, err))
+			first &= series->v[k].setup != setup;
+		if (first && !add_cluster(bisector, series, found, setup, err))
 			return false;
 	}
 	return db_tx_commit(&tx, err);
@@ -176,7 +178,7 @@ static bool judge_all(struct bisector *bisector, const struct pair *pair, struct
 		if (!fine)
 			return false;
 	}
-	return !found.n || add_candidates(bisector, pair, &found, err);
+	return !found.n || judge_raise(bisector, &pair->series, &found, err);
 }
 
 /* Nobody judged the pair before, and its boots are all there. */

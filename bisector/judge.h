@@ -8,6 +8,7 @@
  */
 
 #include "bisector/bisector.h"
+#include "db/candidate.h"
 #include "db/work.h"
 
 struct judged_pair {
@@ -25,5 +26,9 @@ struct judged_pair {
  */
 bool judge_pair(struct bisector *bisector, const struct judged_pair *pair,
 		struct err *err) _must_check;
+
+/* Stores candidates: in each setup the worst leads the others, which then share its two images. */
+bool judge_raise(struct bisector *bisector, const struct series_list *series,
+		 struct candidates *found, struct err *err) _must_check;
 
 #endif

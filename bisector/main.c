@@ -14,6 +14,7 @@
 #include "bisector/confirm.h"
 #include "bisector/detect.h"
 #include "bisector/health.h"
+#include "bisector/nightly.h"
 #include "bisector/plan.h"
 #include "bisector/prove.h"
 #include "bisector/request.h"
@@ -55,8 +56,8 @@ static bool advance_bisections(struct bisector *bisector, struct err *err)
 static bool advance_all(struct bisector *bisector, struct err *err)
 {
 	static bool (*const parts[])(struct bisector *, struct err *) = {
-		health_advance,	 request_advance, advance_bisections,
-		confirm_advance, detect_advance,  plan_advance,
+		health_advance, request_advance, advance_bisections, confirm_advance,
+		detect_advance, plan_advance,	 nightly_advance,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts) && !stop_requested; i++)

@@ -8,6 +8,7 @@
 
 #include "db/watch.h"
 #include "stats/compare.h"
+#include "stats/estimate.h"
 #include "stats/online.h"
 
 struct replay {
@@ -104,4 +105,63 @@ bool watch_head(struct bisector *bisector, const struct series *series, int64_t 
 			break;
 	}
 	return true;
+}
+
+static size_t head_of(const struct watch_history *history, int64_t image)
+{
+	size_t i = 0;
+
+	while (i < history->n && history->v[i].image != image)
+		i++;
+	return i;
+}
+
+static void fill_past(const struct watched_list *list, struct watch_history *out)
+{
+	out->past = xcalloc(list->n_ends, sizeof(*out->past));
+	for (size_t i = 0; i < list->n_ends; i++) {
+		struct watched_past *p = &out->past[out->n_past++];
+
+		p->before = head_of(out, list->ends[i].before_image);
+		p->after = head_of(out, list->ends[i].after_image);
+		memcpy(p->state, list->ends[i].state, sizeof(p->state));
+	}
+}
+
+bool watch_history(struct bisector *bisector, const struct series *series, int64_t branch,
+		   struct watch_history *out, struct err *err)
+{
+	enum {
+		NEXT = 3
+	};
+	CLEANUP(replay_release) struct replay r = {.series = series, .online = online_new()};
+	AUTO_FREE double *logs = NULL;
+	int boots = (int)conf_i64(bisector->settings->conf, "detect", NULL, "boots");
+	struct watch none;
+
+	*out = (struct watch_history){0};
+	if (!watched_read(bisector->db, series, branch, boots, &r.list, err))
+		return false;
+	logs = xcalloc(r.list.n, sizeof(*logs));
+	r.heads = xcalloc(r.list.n, sizeof(*r.heads));
+	out->v = xcalloc(r.list.n, sizeof(*out->v));
+	for (size_t i = 0, end; i < r.list.n; i = end) {
+		size_t n = logs_of(&r, i, logs, &end);
+		const struct watched *of = &r.list.v[i];
+
+		if (n)
+			out->v[out->n++] = (struct watched_head){of->image, of->commit,
+								 estimate_mean(logs, n)};
+		step(&r, i, n, logs, 0, &none);
+	}
+	out->down_to = online_detectable(r.online, NEXT, (size_t)boots, 0.9);
+	fill_past(&r.list, out);
+	return true;
+}
+
+void watch_history_release(struct watch_history *history)
+{
+	free(history->v);
+	free(history->past);
+	*history = (struct watch_history){0};
 }

@@ -20,4 +20,29 @@ struct watch {
 bool watch_head(struct bisector *bisector, const struct series *series, int64_t branch,
 		int64_t image, struct watch *out, struct err *err) _must_check;
 
+/* One measured head. */
+struct watched_head {
+	int64_t image, commit;
+	double y; /* mean of the logs of its boots, > 0 is worse */
+};
+
+/* What became of a candidate, by heads; n: of an image that is none of them. */
+struct watched_past {
+	size_t before, after;
+	char state[12];
+};
+
+struct watch_history {
+	struct watched_head *v; /* oldest first */
+	size_t n;
+	struct watched_past *past;
+	size_t n_past;
+	double down_to; /* log ratio of a lasting change that the next three heads would reveal in
+			 * 90 of 100 cases; inf: the history is too short */
+};
+
+bool watch_history(struct bisector *bisector, const struct series *series, int64_t branch,
+		   struct watch_history *out, struct err *err) _must_check;
+void watch_history_release(struct watch_history *history);
+
 #endif

@@ -18,8 +18,9 @@ bool candidate_add(struct db *db, struct candidate *candidate, bool *fresh, stru
 		"with fresh as (insert into candidates (series, before_image, after_image,"
 		"  before_commit, after_commit, branch, leader, state, seed, detect_effect, "
 		"detect_z,"
-		"  decided_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,"
-		"  case when $8 = 'better' then now() end) on conflict do nothing returning id)"
+		"  raised_by, decided_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,"
+		"  $12, case when $8 = 'better' then now() end) on conflict do nothing returning "
+		"id)"
 		" select id, true as fresh from fresh union all"
 		" select id, false from candidates"
 		"  where series = $1 and before_image = $2 and after_image = $3";
@@ -31,7 +32,8 @@ bool candidate_add(struct db *db, struct candidate *candidate, bool *fresh, stru
 			  dbv_i64(candidate->after_commit), dbv_id(candidate->branch),
 			  dbv_id(candidate->leader), dbv_text(candidate->state),
 			  dbv_i64((int64_t)candidate->seed), dbv_f64(candidate->effect),
-			  dbv_f64(candidate->z)),
+			  dbv_f64(candidate->z),
+			  dbv_text(candidate->by_history ? "history" : "head")),
 		      DB_ONE, &rows, err))
 		return err_wrap(err, "candidate in series %lld", (long long)candidate->series);
 	candidate->id = row_i64(rows, 0, "id");

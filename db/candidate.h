@@ -26,6 +26,7 @@ struct candidate {
 	uint64_t seed;
 	double effect; /* log ratio after/before, > 0 is worse */
 	double z;
+	bool by_history; /* raised by the look over the whole history */
 };
 
 struct candidates {

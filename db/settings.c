@@ -62,6 +62,9 @@ const struct conf_key settings_keys[] = {
 	 CONF_WITHIN(1e-6, 100)},
 	{"detect", false, "min-wait-effect", CONF_FLOAT, "0.25",
 	 "Smallest relative change of a lock wait worth reporting.", CONF_WITHIN(1e-6, 100)},
+	{"detect", false, "history-every", CONF_SECONDS, "1d",
+	 "How often the whole history of each series is divided into levels; 0: never.",
+	 CONF_OPTIONAL},
 	{"detect", false, "gaps", CONF_BOOL, "true",
 	 "Also measure the commits between snapshot heads when machines are idle.", CONF_OPTIONAL},
 

@@ -17,7 +17,8 @@ void watched_release(struct watched_list *list)
 static bool read_ends(struct db *db, int64_t series, struct watched_list *out, struct err *err)
 {
 	static const char sql[] =
-		"select after_image, state from candidates where series = $1 order by id";
+		"select before_image, after_image, state from candidates where series = $1"
+		" order by id";
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql, DBV(dbv_i64(series)), DB_MANY, &rows, err))
@@ -25,6 +26,7 @@ static bool read_ends(struct db *db, int64_t series, struct watched_list *out, s
 	for (size_t i = 0; i < rows_n(rows); i++) {
 		struct watched_end *e = array_push(out->ends, out->n_ends, out->cap_ends);
 
+		e->before_image = row_i64(rows, i, "before_image");
 		e->after_image = row_i64(rows, i, "after_image");
 		strncpy(e->state, row_text(rows, i, "state"), sizeof(e->state) - 1);
 	}

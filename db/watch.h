@@ -15,7 +15,7 @@ struct watched {
 
 /* What came of the candidate that an image raised. */
 struct watched_end {
-	int64_t after_image;
+	int64_t before_image, after_image;
 	char state[12];
 };
 

@@ -205,7 +205,8 @@ static size_t boots_on_side(const struct posterior *post, const size_t *pending,
 	return n;
 }
 
-/* Sets the choice when an end still lacks its first boots. */
+/* Sets the choice when an end still lacks its first boots, or when those that it has are all still
+ * running: nothing can be predicted before one has told a level. */
 static bool choose_end(const struct posterior *post, const bool *testable, const double *cost,
 		       const size_t *pending, struct select_choice *choice)
 {
@@ -216,7 +217,7 @@ static bool choose_end(const struct posterior *post, const bool *testable, const
 		have[upper] = boots_on_side(post, pending, post->after[node[upper]]);
 	}
 	for (int upper = 0; upper < 2; upper++) {
-		if (have[upper] >= wanted_at_end(post, upper == 1))
+		if (have[upper] >= wanted_at_end(post, upper == 1) && isfinite(post->level0_sd))
 			continue;
 		if (upper == 0 && have[1] < have[0])
 			continue; /* take turns */

@@ -47,7 +47,7 @@ first=$(sql "select id from bisections where beside is null")
 second=$(sql "select id from bisections where beside is not null")
 mmperf bisect show "$first" >"$dir/first"
 mmperf bisect show "$second" >"$dir/second"
-is "the steps say that there is another" "$(sql "select bool_or(reason ~ ', beside it [0-9a-f]{12}') from steps")" t
+like "the search says that there is another" "$(cat "$dir/bisector.log")" "proving .*there is another change beside it: [0-9a-f]{12}"
 like "the first tells which bisection proves the other" "$(cat "$dir/first")" "second change: bisection $second"
 like "the second says what it came with" "$(cat "$dir/second")" "second change of bisection $first"
 "$build/mmperf-reporter" --config "$dir/config" --once >"$dir/reporter.log" 2>&1

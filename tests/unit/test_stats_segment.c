@@ -112,7 +112,7 @@ static void test_noise(void **state)
 			struct segment_noise noise;
 
 			stairs(&rng, y, rhos[r], 1);
-			noise = segment_noise(y, LONG);
+			noise = segment_noise(y, LONG, &segment_rule_default);
 			sd += noise.sd / 500;
 			rho += noise.rho / 500;
 			near(noise.long_run,
@@ -122,6 +122,35 @@ static void test_noise(void **state)
 		near(rho, rhos[r], rhos[r] > 0 ? 0.10 : 0.15);
 		near(sd, 1, 0.25); /* upwards too: the steps are in it */
 	}
+}
+
+/* Forty heads with three steps of four deviations: the correlation that so few points feign must not
+ * hide them, and what is no step is not made one. */
+static void test_short_history(void **state)
+{
+	enum {
+		HEADS = 40
+	};
+	int missed = 0, made_up = 0;
+	struct rng rng;
+
+	(void)state;
+	rng_seed(&rng, 14);
+	for (int run = 0; run < 200; run++) {
+		CLEANUP(segmentation_release) struct segmentation s = {0}, flat = {0};
+		double y[HEADS], z[HEADS];
+
+		for (size_t i = 0; i < HEADS; i++) {
+			z[i] = rng_normal(&rng);
+			y[i] = z[i] + 4.0 * (double)(i / 10);
+		}
+		segment_series(y, HEADS, &segment_rule_history, &s);
+		segment_series(z, HEADS, &segment_rule_history, &flat);
+		missed += s.n < 4;
+		made_up += flat.n > 1;
+	}
+	assert_true(missed <= 10);
+	assert_true(made_up <= 6);
 }
 
 static void test_invariant(void **state)
@@ -249,10 +278,10 @@ static void test_edges(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),	  cmocka_unit_test(test_noise),
-		cmocka_unit_test(test_invariant), cmocka_unit_test(test_dearer_is_fewer),
-		cmocka_unit_test(test_quiet),	  cmocka_unit_test(test_finds),
-		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_exact),		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_short_history),	cmocka_unit_test(test_invariant),
+		cmocka_unit_test(test_dearer_is_fewer), cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_finds),		cmocka_unit_test(test_edges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

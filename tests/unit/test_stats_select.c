@@ -288,6 +288,25 @@ static void test_choice(void **state)
 	assert_int_equal(choice.reason, SELECT_NOTHING);
 }
 
+/* Many machines and no number yet: the ends go on taking turns. */
+static void test_all_running(void **state)
+{
+	CLEANUP(bench_release) struct bench b;
+	CLEANUP(posterior_release) struct posterior post;
+	struct posterior_prior prior;
+	size_t pending[17] = {0};
+
+	(void)state;
+	bench_init(&b, 16);
+	posterior_prior_init(&prior, 0.5);
+	prior.noise = (struct sd_prior){1.0, 30.0};
+	posterior_init(&post, &b.sides, b.mass, NULL, 0, &prior);
+	for (int i = 0; i < 8; i++)
+		pending[select_next(&post, b.testable, b.cost, pending).node]++;
+	assert_int_equal(pending[0], 4);
+	assert_int_equal(pending[16], 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +314,7 @@ int main(void)
 		cmocka_unit_test(test_one_suspect), cmocka_unit_test(test_untestable),
 		cmocka_unit_test(test_blind_4),	    cmocka_unit_test(test_blind_2),
 		cmocka_unit_test(test_null),	    cmocka_unit_test(test_outliers),
+		cmocka_unit_test(test_all_running),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
