@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Process 1 of a test guest: mounts, runs the words that stand in /command, one a line, powers off. */
+/* Process 1 of a test guest: mounts, runs the commands of /command (a word a line, ";" between two), powers off. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +35,43 @@ static void read_command(char **words, size_t most)
 	words[n] = NULL;
 }
 
+/* Exit status of one command. */
+static int run(char **words)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid) {
+		execvp(words[0] ? words[0] : "", words);
+		perror(words[0] ? words[0] : "no command");
+		_exit(127);
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/* All of them; the status of the first that failed. */
+static int run_all(char **words)
+{
+	int status = 0;
+
+	while (*words) {
+		char **begin = words;
+		int one;
+
+		while (*words && strcmp(*words, ";") != 0)
+			words++;
+		if (*words)
+			*words++ = NULL;
+		one = run(begin);
+		status = status ? status : one;
+	}
+	return status;
+}
+
 int main(void)
 {
-	char *words[64];
-	int status = -1;
-	pid_t pid;
+	char *words[256];
 
 	mount_at("proc", "/proc");
 	mount_at("sysfs", "/sys");
@@ -49,17 +81,10 @@ int main(void)
 	mount_at("cgroup2", "/sys/fs/cgroup");
 	mount_at("tmpfs", "/tmp");
 	mount_at("tmpfs", "/run");
-	mount_on("/dev/vda", "ext4", "/disk");
+	mount_on("/dev/vda", "ext4", "/data");
 	read_command(words, sizeof(words) / sizeof(words[0]));
 	setenv("PATH", "/bin", 1);
-	pid = fork();
-	if (!pid) {
-		execvp(words[0] ? words[0] : "", words);
-		perror(words[0] ? words[0] : "no command");
-		_exit(127);
-	}
-	waitpid(pid, &status, 0);
-	printf("guest: status %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : 128);
+	printf("guest: status %d\n", run_all(words));
 	fflush(stdout);
 	reboot(RB_POWER_OFF);
 	return 1;

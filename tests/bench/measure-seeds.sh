@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by tests/bench/measure: published results (docs/published.md), in kind and in guests. SEED_KERNELS=DIR, which tests/guest/seed-kernels
+# made; without it the rows tell that there was none. Kernels of a pair boot in turns. Emulated: directions, not sizes.
+
+seed_pairs=${SEED_PAIRS:-5}
+
+seed_guest() { # IMAGE CPUS MEMORY COMMAND...: what it printed in $work/seed
+	image=$SEED_KERNELS/$1
+	shift
+	O=$build TIMEOUT=150 sh tests/guest/run "$image" "$@" >"$work/seed" 2>/dev/null || true
+}
+
+# seed_number CODE: the value of a Python expression over `lines`, what was printed as JSON, and `stacks`, folded ones
+seed_number() {
+	/usr/bin/python3 - "$work/seed" "$1" <<-'PY'
+		import json, re, statistics, sys
+		lines, stacks = [], {}
+		for text in open(sys.argv[1], errors="replace"):
+		    if text.startswith("{"):
+		        try:
+		            lines.append(json.loads(text))
+		        except ValueError:
+		            pass
+		    elif re.match(r"\S+ \d+$", text):
+		        stack, n = text.split()
+		        stacks[stack] = int(n)
+		def wait(lock):
+		    done = [l for l in lines if l["type"] == "done"][0]
+		    return sum(l["wait_ns"] for l in lines if l["type"] == "lock" and l["class"] == lock) / done["operations"]
+		def metric(name):
+		    return statistics.median([l for l in lines if l["type"] == "metric" and l["name"] == name][0]["values"])
+		def share(*names):
+		    return sum(n for s, n in stacks.items() if all(x in s for x in names)) / max(1, sum(stacks.values()))
+		try:
+		    print(eval(sys.argv[2]))
+		except (IndexError, ZeroDivisionError):
+		    pass
+	PY
+}
+
+# seed_pair NAME KERNEL-A KERNEL-B CODE...: $work/NAME.1, .2, ...: a line "a b" per pair for each CODE; the guest's command is in $seed_command
+seed_pair() {
+	name=$1 a=$2 b=$3
+	shift 3
+	rm -f "$work/$name".*
+	n=0
+	while [ $n -lt "$seed_pairs" ]; do
+		n=$((n + 1))
+		for kernel in $([ $((n % 2)) = 0 ] && echo "$a $b" || echo "$b $a"); do
+			seed_guest "$kernel" $seed_command
+			i=0
+			for code; do
+				i=$((i + 1))
+				seed_number "$code" >"$work/number.$kernel.$i"
+			done
+		done
+		i=0
+		for code; do
+			i=$((i + 1))
+			line="$(cat "$work/number.$a.$i") $(cat "$work/number.$b.$i")"
+			case $line in ' '* | *' ') ;; *) echo "$line" >>"$work/$name.$i" ;; esac
+		done
+	done
+}
+
+# seed_medians FILE: "A -> B"
+seed_medians() {
+	/usr/bin/python3 - "$1" <<-'PY'
+		import statistics, sys
+		a, b = zip(*(map(float, l.split()) for l in open(sys.argv[1])))
+		print("%.4g -> %.4g" % (statistics.median(a), statistics.median(b)))
+	PY
+}
+
+seed_row() { # WHAT CONDITION GOAL FILE
+	if [ -s "$4" ]; then
+		row "$1" "$2, $(seed_medians "$4"), $(wc -l <"$4") pairs" "$3" "$(ratio_interval "$4")" ratio
+	else
+		row "$1" "$2" "$3" '- no guest ended' ratio
+	fi
+}
+
+seeds() {
+	seed_command='8 1024 lockwatch --json -- fault --json --threads 8 --size 16M --rounds 4 --iterations 2 --folio 16K --max_ptes_none 0
+		--latency 0'
+	seed_pair s1 s1-inside s1-outside 'wait("lruvec")' 'wait("deferred_split")' 'metric("fault_time")'
+	seed_row 'S1: lruvec wait per touch, ns' 'unqueued inside -> behind the lock' '<= 1' "$work/s1.1"
+	seed_row 'S1: deferred_split wait per touch, ns' 'the same boots' - "$work/s1.2"
+	seed_row 'S1: time per touch, ns' 'the same boots' - "$work/s1.3"
+
+	seed_command='4 512 profile -- compaction --preset guest'
+	export DISK=268435456
+	seed_pair s3 plain s3-drain 'share("migrate", "lru_add_drain") + 1e-4' 'share("migrate_pages") + 1e-4'
+	unset DISK
+	seed_row 'S3: share of lru_add_drain below migration' 'drained for mlocked -> for all folios' '>= 1' "$work/s3.1"
+	seed_row 'S3: share of migrate_pages' 'the same boots' - "$work/s3.2"
+
+	seed_command='4 512 khugepaged --json --size 32M --scan_sleep 500 --alloc_sleep 500 --limit 60s --accesses 100000 --trace 0'
+	seed_pair s4 plain s4-skip 'metric("time_to_collapse")'
+	seed_row 'S4: time to collapse hot2, ns' 'plain -> skips lazily freed ranges' '<= 1' "$work/s4.1"
+}
+
+if [ -n "${SEED_KERNELS:-}" ]; then
+	seeds
+else
+	row 'S1, S3, S4: published results in kind' 'guests' - '- no SEED_KERNELS given' ratio
+fi
