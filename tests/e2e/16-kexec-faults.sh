@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A machine of driver kexec, played by a namespace (tests/fake-metal.sh): kill -9 of the runner at each state of a boot, and
+# machines and settings that cannot be used.
+. "$(dirname "$0")/../lib.sh"
+. "$root/tests/fake-metal.sh"
+if [ "$(id -u)" != 0 ]; then
+	echo '1..0 # SKIP a namespace that plays a machine needs root'
+	exit 0
+fi
+test_begin
+trap '_was=$?; metal_gone; (exit $_was); _finish' EXIT
+
+ok "a machine is played" metal_make
+metal_tree good silent better
+commit() { # kind
+	sed -n "$(printf 'good\nsilent\nbetter\n' | grep -nx "$1" | cut -d: -f1)p" "$dir/tree.commits"
+}
+{
+	settings_head
+	metal_settings
+	printf '\tpower-timeout = 5s\n'
+	kernel_lab played 1 64M
+	printf '[health]\n\tfirmware-every = 0\n'
+} >"$dir/config"
+metal_power on
+lab_starts
+ok "its routine boots go well" wait_sql 900 "select count(*) = 2 from jobs where purpose = 'detect' and kind = 'boot' and state = 'done'"
+
+# --- kill -9 of the runner ----------------------------------------------------------------------------------
+# Whatever was being done: after the restart the machine is found as it is, and one result comes of it.
+loaded() { grep -qx 1 "$box/kernel/kexec_loaded"; }
+jumped() { grep -q "mmperf.token=$token " "$box/cmdline" || grep -q "mmperf.token=$token\$" "$box/cmdline"; }
+pushed() { [ -e "$box/target/kernel" ]; }
+measuring() { pgrep -f 'agent --job job.json' >/dev/null; }
+greeted() { grep -q '"type":"hello"' "$dir/state/attempts/$token/lines" 2>/dev/null; }
+ended() { grep -q '"type":"end"' "$dir/state/attempts/$token/lines" 2>/dev/null; }
+recovering() { [ -s "$box/done" ]; }
+reach() { # state
+	_end=$(($(date +%s) + 90))
+	until token=$(sql "select token from attempts a join jobs j on j.id = a.job where j.request = $id and a.outcome = 'running' limit 1") && [ -n "$token" ] && "$1"; do
+		[ "$(date +%s)" -lt "$_end" ] || { echo "state $1 was never reached"; return 1; }
+		sleep 0.02
+	done
+}
+killed_while() { # state, kind, job's end
+	# a canary follows each recovery
+	wait_sql 120 "select not exists (select from jobs where state in ('queued', 'running')) and not exists (select from leases)"
+	: >"$box/done"
+	mmperf run "$(commit "$2")" -n 1 --no-wait >"$dir/out" 2>&1
+	id=$(sql 'select max(id) from requests')
+	ok "kill -9 while $1" reach "$1"
+	kill9 runner
+	daemon runner
+	ok "... the job ends as it should" wait_sql 240 "select count(*) = 1 and bool_and(state = '$3') from jobs where request = $id and kind = 'boot' and ended_at is not null"
+	is "... once" "$(sql "select count(*) from boots b join attempts a on a.id = b.attempt join jobs j on j.id = a.job where j.request = $id and b.outcome = 'ok'")" "$([ "$3" = done ] && echo 1 || echo 0)"
+	ok "... and nobody holds the machine, which is in service" wait_sql 120 "select bool_and(state = 'up' and failures = 0) and not exists (select from leases) from machines"
+}
+for at in pushed loaded jumped greeted measuring ended; do
+	killed_while $at good 'done'
+done
+killed_while recovering silent failed
+like "the next boot starts from its own kernel or a healthy one" "$(mmperf run "$(commit better)" -n 1 2>&1)" 'fault +clean +fault_time'
+is "no agent is left" "$(pgrep -fc 'agent --job job.json')" 0
+
+# --- what cannot be used, in one line -----------------------------------------------------------------------
+in_box() {
+	nsenter --mount="/proc/$(cat "$box/holder")/ns/mnt" -- "$@"
+}
+refused() { # what, pattern, command that makes it so
+	$3
+	mmperf run "$(commit good)" -n 1 --no-wait >"$dir/out" 2>&1
+	id=$(sql 'select max(id) from requests')
+	wait_sql 120 "select exists (select from attempts a join jobs j on j.id = a.job where j.request = $id and j.kind = 'boot' and a.outcome <> 'running')" >/dev/null
+	like "$1: the run says" "$(sql "select a.error from attempts a join jobs j on j.id = a.job where j.request = $id and j.kind = 'boot' and a.outcome <> 'running' order by a.id limit 1")" "$2"
+	sql "update requests set state = 'cancelled', ended_at = now() where id = $id; update jobs set state = 'cancelled', ended_at = now() where request = $id and state in ('queued', 'running')"
+	wait_sql 60 "select not exists (select from leases)" >/dev/null
+	mmperf machine quarantine box --note test >/dev/null
+	$3
+	mmperf machine check box --no-jump >"$dir/out" 2>&1
+	like "$1: so does the check" "$(cat "$dir/out")" "BAD.*$2"
+	mmperf machine release box >/dev/null
+}
+metal_power cycle
+cp "$box/known_hosts" "$box/id.pub" "$dir"
+echo "box $(cut -d' ' -f1,2 "$box/id.pub")" >"$box/known_hosts"
+refused 'another host key' 'its host key is not the pinned one' true
+cp "$dir/known_hosts" "$box/known_hosts"
+cp "$box/host.pub" "$box/id.pub"
+refused 'a key that it does not take' 'it refuses our key' true
+cp "$dir/id.pub" "$box/id.pub"
+refused 'a kernel without kexec' 'has no kexec: boot one with CONFIG_KEXEC' "rm -f $box/kernel/kexec_loaded"
+echo 0 >"$box/kernel/kexec_loaded"
+mkdir -p "$box/kernel/security"
+echo 'none [integrity] confidentiality' >"$box/kernel/security/lockdown"
+refused 'a locked-down kernel' 'is locked down \(integrity\).*Secure Boot' true
+rm "$box/kernel/security/lockdown"
+in_box mount -t tmpfs -o size=8M tmpfs "$box/target"
+refused 'a full target-dir' 'has [0-9]+ MiB free: no space left on device' true
+in_box umount "$box/target"
+
+# --- an initrd-command that fails -----------------------------------------------------------------------------
+stop_daemon runner
+sed -i "s|^\(.*\)driver = kexec|&\n\tinitrd-command = exit 7|" "$dir/config"
+daemon runner
+wait_sql 60 "select bool_and(state = 'up') from machines" >/dev/null
+mmperf run "$(commit good)" -n 1 --no-wait >"$dir/out" 2>&1
+ok "an initrd-command that fails" wait_sql 120 "select exists (select from attempts where error ~ 'its initrd-command failed .status 7.')"
+test_end
