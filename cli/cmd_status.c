@@ -133,7 +133,30 @@ static bool gather(struct db *db, double window_s, json_t *doc, struct err *err)
 	       put(doc, "totals", v) && status_bisections(db, true, &v, err) &&
 	       put(doc, "bisections", v) && status_utilisation(db, window_s, &v, err) &&
 	       put(doc, "utilisation", v) && status_failures(db, window_s, &v, err) &&
-	       put(doc, "failures", v) && add_idle(db, doc, err);
+	       put(doc, "failures", v) && status_histories(db, &v, err) &&
+	       put(doc, "histories", v) && add_idle(db, doc, err);
+}
+
+static void print_histories(const json_t *rows)
+{
+	static const struct show_column columns[] = {
+		{"TREE", "tree", SHOW_TEXT, 0},
+		{"BRANCH", "branch", SHOW_TEXT, 0},
+		{"CLASS", "class", SHOW_TEXT, 0},
+		{"BENCHMARK", "benchmark", SHOW_TEXT, 0},
+		{"METRIC", "metric", SHOW_TEXT, 0},
+		{"HEADS", "heads", SHOW_COUNT, 0},
+		{"LEVELS", "levels", SHOW_COUNT, 0},
+		{"LAST STEP", "step", SHOW_EFFECT, 0},
+		{"AT", "step_at", SHOW_OID, 0},
+		{"NOTHING DOWN TO", "down_to", SHOW_EFFECT, 0},
+		{0},
+	};
+
+	if (json_array_size(rows))
+		show_table(rows, columns, stdout);
+	else
+		printf("no history was divided into levels yet\n");
 }
 
 static void print_all(const json_t *doc, double window_s)
@@ -190,11 +213,13 @@ static void print_brief(const json_t *doc)
 static bool run(struct session *session, int argc, char **argv, struct err *err)
 {
 	double window_s = 86400;
-	bool brief = false;
+	bool brief = false, history = false;
 	const struct opt opts[] = {
 		{0, "window", OPT_SECONDS, &window_s, "TIME",
 		 "utilisation and failures of the last TIME (1d)"},
 		{0, "brief", OPT_FLAG, &brief, NULL, "one line"},
+		{0, "history", OPT_FLAG, &history, NULL,
+		 "add what each series' history shows, and would show"},
 		{0},
 	};
 	AUTO_JSON *doc = json_object();
@@ -214,13 +239,17 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		print_brief(doc);
 	else
 		print_all(doc, window_s);
+	if (history && !session->json) {
+		putchar('\n');
+		print_histories(json_object_get(doc, "histories"));
+	}
 	return true;
 }
 
 const struct command cmd_status = {
 	.name = "status",
 	.summary = "machines, queue, bisections, utilisation, failures",
-	.usage = "[--window TIME] [--brief]",
+	.usage = "[--window TIME] [--brief] [--history]",
 	.about = "What the machines are doing, what is queued, how far each bisection is, how much "
 		 "of\n"
 		 "the time with work each host neither built nor measured, and what went wrong.",

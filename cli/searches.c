@@ -81,6 +81,7 @@ static void print_parts(const json_t *doc)
 		{"BOOTS", "boots", SHOW_COUNT, 0},
 		{"PRIOR", "prior", SHOW_PROB, 0},
 		{"POSTERIOR", "mass", SHOW_PROB, 0},
+		{"OF SERIES", "series_mass", SHOW_PROB, 0},
 		{"SUBJECT", "subject", SHOW_TEXT, 60},
 		{0},
 	};

@@ -122,10 +122,18 @@ bool status_bisection(struct db *db, int64_t id, json_t **out, struct err *err)
 		"    and j.state = 'done'), "
 		"  'hypotheses', (select coalesce(json_agg(h), '[]') from (select h.n, h.kind, "
 		"hc.oid, "
-		"    hc.subject, h.prior, h.mass, (select count(*) from jobs j where j.bisection = "
+		"    hc.subject, h.prior, h.mass, "
+		"    case when g.first is not null then sum(h.mass) over (partition by g.first) "
+		"end "
+		"      as series_mass, "
+		"    case when g.first is not null then count(*) over (partition by g.first) end "
+		"      as series_patches, (select count(*) from jobs j where j.bisection = "
 		"b.id "
 		"      and j.commit = h.commit and j.kind = 'boot' and j.state = 'done') as boots "
 		"    from hypotheses h left join commits hc on hc.id = h.commit "
+		"    left join lateral (select sc.group_first as first from snapshot_commits sc "
+		"      where sc.commit = h.commit and sc.snapshot = (select max(x.snapshot) "
+		"        from snapshot_commits x where x.commit = b.bad)) g on true "
 		"    where h.bisection = b.id order by h.n) h), "
 		"  'steps', (select coalesce(json_agg(x), '[]') from (select st.n, sc.oid, "
 		"st.reason, "
@@ -148,6 +156,28 @@ bool status_bisection(struct db *db, int64_t id, json_t **out, struct err *err)
 			       "there is no bisection %lld; `mmperf bisect list` shows them",
 			       (long long)id);
 	return ok;
+}
+
+bool status_histories(struct db *db, json_t **out, struct err *err)
+{
+	static const char sql[] =
+		"with h as (select t.name as tree, b.name as branch, c.name as class, s.benchmark,"
+		"  s.pass, m.name as metric, h.heads, h.sd, h.down_to,"
+		"  (select count(*) from segments g where g.series = h.series"
+		"   and g.branch = h.branch) as levels, l.step, k.oid as step_at,"
+		"  to_char(h.made_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as made"
+		"  from histories h join branches b on b.id = h.branch join trees t on t.id = "
+		"b.tree"
+		"  join series s on s.id = h.series join metrics m on m.id = s.metric"
+		"  join setups p on p.id = s.setup join classes c on c.id = p.class"
+		"  left join lateral (select g.step, g.first_commit from segments g"
+		"   where g.series = h.series and g.branch = h.branch and g.step is not null"
+		"   order by g.n desc limit 1) l on true"
+		"  left join commits k on k.id = l.first_commit"
+		"  order by t.name, b.name, c.name, s.benchmark, m.name, s.pass, h.series)"
+		" select coalesce(json_agg(h), '[]') as doc from h";
+
+	return read_doc(db, sql, DBV_NONE, out, err);
 }
 
 bool status_utilisation(struct db *db, double window_s, json_t **out, struct err *err)

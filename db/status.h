@@ -18,10 +18,14 @@ bool status_queue(struct db *db, json_t **out, struct err *err) _must_check;
 /* {built, failed, pending, images, boots, snapshots, outbox_queued, outbox_unsure,
  * outbox_sent} */
 bool status_totals(struct db *db, json_t **out, struct err *err) _must_check;
+/* Series over the heads of a branch: levels, their last step (log ratio, > 0 is worse), and the lasting
+ * change that would be seen within three heads (log ratio, null: none). */
+bool status_histories(struct db *db, json_t **out, struct err *err) _must_check;
 /* [{id, tree, class, suite, metric, state, outcome, reason, good, bad, culprit, boots, budget,
  * best, best_subject, posterior, age_s}], newest first; only those that run when current. */
 bool status_bisections(struct db *db, bool current, json_t **out, struct err *err) _must_check;
-/* One of them, with "hypotheses" [{n, kind, oid, subject, prior, mass, boots}] and "steps" [{n,
+/* One of them, with "hypotheses" [{n, kind, oid, subject, prior, mass,
+ * series_mass, series_patches (of its patch series; null: no patch of bad's line), boots}] and "steps" [{n,
  * oid, reason, state, outcome}]. */
 bool status_bisection(struct db *db, int64_t id, json_t **out, struct err *err) _must_check;
 /*

@@ -20,7 +20,8 @@ oid() {
 base=$(commit base)
 line a "$base" 1 64 "'a ' || i, ln(800) + case when i >= 18 then 0.2 else 0 end + case when i >= 47 then 0.16 else 0 end, true, true"
 snapshot "$base" "$(commit 'a 64')"
-sql "update branches set active = false"
+sql "update branches set active = false;
+	update snapshot_commits set group_first = 46 where pos between 46 and 50"
 daemon bisector
 ask=$(sql "insert into requests (kind, args, asked_by) values ('bisect',
 	'{\"good\": \"$(oid base)\", \"bad\": \"$(oid 'a 64')\", \"metric\": \"fault_ns\"}', 'test') returning id")
@@ -49,6 +50,9 @@ mmperf bisect show "$first" >"$dir/first"
 mmperf bisect show "$second" >"$dir/second"
 like "the search says that there is another" "$(cat "$dir/bisector.log")" "proving .*there is another change beside it: [0-9a-f]{12}"
 like "the first tells which bisection proves the other" "$(cat "$dir/first")" "second change: bisection $second"
+is "a series has the mass of its patches" "$(mmperf bisect show --json "$second" | /usr/bin/python3 -c 'import json, sys
+h = [x for x in json.load(sys.stdin)["hypotheses"] if x["series_patches"] == 5]
+print(len(h), abs(sum(x["mass"] for x in h) - h[0]["series_mass"]) < 1e-9)')" '5 True'
 like "the second says what it came with" "$(cat "$dir/second")" "second change of bisection $first"
 "$build/mmperf-reporter" --config "$dir/config" --once >"$dir/reporter.log" 2>&1
 is "two mails wait or went" "$(sql "select count(distinct regression) from outbox")" 2

@@ -85,6 +85,12 @@ sql "update histories set made_at = now() - interval '2 days'"
 like "two candidates of one step become one" "$(sql "select reason from candidates where state = 'abandoned' order by id desc limit 1")" \
 	'its step is that of candidate [0-9]+'
 
+mmperf status --history >"$dir/out"
+like "status tells the levels of each series" "$(cat "$dir/out")" 'fault_ns +40 +[2-9] '
+mmperf status --json >"$dir/out"
+is "and scripts too" "$(/usr/bin/python3 -c 'import json, sys
+print(sorted((h["metric"], h["heads"]) for h in json.load(sys.stdin)["histories"])[0])' <"$dir/out")" "('fault_ns', 40)"
+
 # A regression that was proved, and heads after it whose numbers are as good as before it.
 sql "insert into regressions (tree, patch, culprit, parent, bisection, state, posterior) select b.tree, c.patch, c.id, p.parent, b.id,
 	'reported', 0.99 from bisections b, commits c join commit_parents p on p.commit = c.id where c.subject = 'mm: patch 8'"
