@@ -2,7 +2,7 @@
 # Sourced by tests/bench/measure: published results (docs/published.md), in kind and in guests. SEED_KERNELS=DIR, which tests/guest/seed-kernels
 # made; without it the rows tell that there was none. Kernels of a pair boot in turns. Emulated: directions, not sizes.
 
-seed_pairs=${SEED_PAIRS:-5}
+seed_pairs=${SEED_PAIRS:-3}
 
 seed_guest() { # IMAGE CPUS MEMORY COMMAND...: what it printed in $work/seed
 	image=$SEED_KERNELS/$1
@@ -24,9 +24,10 @@ seed_number() {
 		    elif re.match(r"\S+ \d+$", text):
 		        stack, n = text.split()
 		        stacks[stack] = int(n)
-		def wait(lock):
+		def wait(lock, site=None):
 		    done = [l for l in lines if l["type"] == "done"][0]
-		    return sum(l["wait_ns"] for l in lines if l["type"] == "lock" and l["class"] == lock) / done["operations"]
+		    waits = [l for l in lines if l["type"] == "lock" and l["class"] == lock and site in (None, l["site"])]
+		    return (1 + sum(l["wait_ns"] for l in waits)) / done["operations"]
 		def metric(name):
 		    return statistics.median([l for l in lines if l["type"] == "metric" and l["name"] == name][0]["values"])
 		def share(*names):
@@ -81,12 +82,14 @@ seed_row() { # WHAT CONDITION GOAL FILE
 }
 
 seeds() {
-	seed_command='8 1024 lockwatch --json -- fault --json --threads 8 --size 16M --rounds 4 --iterations 2 --folio 16K --max_ptes_none 0
-		--latency 0'
-	seed_pair s1 s1-inside s1-outside 'wait("lruvec")' 'wait("deferred_split")' 'metric("fault_time")'
-	seed_row 'S1: lruvec wait per touch, ns' 'unqueued inside -> behind the lock' '<= 1' "$work/s1.1"
-	seed_row 'S1: deferred_split wait per touch, ns' 'the same boots' - "$work/s1.2"
-	seed_row 'S1: time per touch, ns' 'the same boots' - "$work/s1.3"
+	seed_command='4 512 lockwatch --json -- fault --json --threads 4 --size 4M --rounds 3 --iterations 20 --limit 8s --folio 16K
+		--touch folio --max_ptes_none 0 --latency 0'
+	seed_pair s1 s1-inside s1-outside 'wait("lruvec", "__page_cache_release")' 'wait("lruvec")' \
+		'wait("deferred_split")' 'metric("fault_time")'
+	seed_row 'S1: lruvec wait per touch where folios are freed, ns' 'unqueued inside -> behind the lock' '<= 1' "$work/s1.1"
+	seed_row 'S1: all lruvec wait per touch, ns' 'the same boots' - "$work/s1.2"
+	seed_row 'S1: deferred_split wait per touch, ns' 'the same boots' - "$work/s1.3"
+	seed_row 'S1: time per touch, ns' 'the same boots' - "$work/s1.4"
 
 	seed_command='4 512 profile -- compaction --preset guest'
 	export DISK=268435456
@@ -98,6 +101,10 @@ seeds() {
 	seed_command='4 512 khugepaged --json --size 32M --scan_sleep 500 --alloc_sleep 500 --limit 60s --accesses 100000 --trace 0'
 	seed_pair s4 plain s4-skip 'metric("time_to_collapse")'
 	seed_row 'S4: time to collapse hot2, ns' 'plain -> skips lazily freed ranges' '<= 1' "$work/s4.1"
+
+	seed_guest release 4 512 lockwatch --json -- fault --json --threads 4 --size 256K --rounds 20 --iterations 5 --limit 4s --latency 0
+	row 'lockwatch: holds of mmap_lock told' 'kernel with contended_release' '>= 1' \
+		"$(seed_number 'sum(l.get("hold_count", 0) for l in lines if l["type"] == "lock" and l["class"] == "mmap_lock")')" holds
 }
 
 if [ -n "${SEED_KERNELS:-}" ]; then
