@@ -255,7 +255,9 @@ const struct conf_key settings_keys[] = {
 	{"suite", true, "pass", CONF_LIST, NULL,
 	 "clean, instrumented, profiled; unset: the first two.", CONF_OPTIONAL},
 	{"suite", true, "judge", CONF_LIST, NULL,
-	 "Metric that can raise a candidate; unset: all of the benchmark's primary ones.",
+	 "Metric that can raise a candidate; unset: all with a direction, of locks the wait per "
+	 "operation "
+	 "of the main ones; in an emulated class none that wants real CPUs.",
 	 CONF_OPTIONAL},
 	{"suite", true, "tree", CONF_LIST, NULL, "Trees it runs for; unset: all.", CONF_OPTIONAL},
 	{"suite", true, "class", CONF_LIST, NULL, "Machine classes it runs on; unset: all.",
