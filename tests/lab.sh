@@ -35,6 +35,8 @@ lab() {
 			reference = $dir/tree/remote.git
 		[recipe "qemu-x86"]
 			config = $dir/qemu-x86.config
+		[health]
+			canary = 0
 		$(cat)
 	EOF
 }
