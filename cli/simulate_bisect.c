@@ -173,7 +173,7 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		{0, "second", OPT_FLOAT, &s->second, "D",
 		 "another change, at least 4 commits away (0)"},
 		{0, "second-odds", OPT_FLOAT, &s->second_odds, "R",
-		 "against a second change before the search ends with one (0.5)"},
+		 "against a second change before the search ends with one (0.2)"},
 		{0, "known", OPT_STRING, &w.known, "WHAT", "nothing, history or levels (nothing)"},
 		{0, "min-shift", OPT_FLOAT, &s->floor, "D", "least change looked for (0.25)"},
 		{0, "none-prior", OPT_FLOAT, &s->none_prior, "P",

@@ -17,7 +17,7 @@ const struct conf_key settings_keys[] = {
 	 "Boots one bisection may use before it ends as a narrowed range.", CONF_WITHIN(1, 100000)},
 	{"bisect", false, "posterior", CONF_FLOAT, "0.99", "Posterior at which the search stops.",
 	 CONF_WITHIN(0.5, 0.999999)},
-	{"bisect", false, "second-odds", CONF_FLOAT, "0.5",
+	{"bisect", false, "second-odds", CONF_FLOAT, "0.2",
 	 "Odds by which boots must speak against a second change before a search ends with one; 0: "
 	 "none is looked for.",
 	 CONF_WITHIN(0, 1e6)},

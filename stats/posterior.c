@@ -17,7 +17,7 @@ void posterior_prior_init(struct posterior_prior *prior, double min_effect)
 		.max_effect = 5.0,
 		.outlier = 0.03,
 		.outlier_scale = 10.0,
-		.second_odds = 0.5,
+		.second_odds = 0.2,
 	};
 }
 

@@ -13,7 +13,7 @@ void sim_search_init(struct sim_search *spec)
 	*spec = (struct sim_search){
 		.suspects = 256,
 		.shift = 2.0,
-		.second_odds = 0.5,
+		.second_odds = 0.2,
 		.none_prior = 0.15,
 		.outlier_model = 0.03,
 		.floor = 0.25,
