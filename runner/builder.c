@@ -182,10 +182,11 @@ static bool make(struct maker *mk, const char *target, const char *target2, int 
 			  conf_f64(mk->settings->conf, "build", NULL, "timeout"), status, err);
 }
 
-/* Everything that goes into the kernel is made, and gets another layout before it is linked. */
+/* Everything that goes into the kernel is made, and gets another layout before it is linked again. Not
+ * "make vmlinux.a": the kernel's Makefile takes that for one file to be made alone, and leaves an old one. */
 static bool make_layout(struct maker *mk, int64_t seed, int *status, struct err *err)
 {
-	if (!make(mk, "vmlinux.a", NULL, status, err))
+	if (!make(mk, "vmlinux", NULL, status, err))
 		return false;
 	return *status != 0 || layout_spread(mk->wt, seed, mk->log, err);
 }
@@ -202,7 +203,9 @@ static bool make_all(struct maker *mk, const struct build *build, bool clean, in
 		return false;
 	if (*status == 0 && build->layout_seed && !make_layout(mk, build->layout_seed, status, err))
 		return false;
-	return *status != 0 || make(mk, "vmlinux", mk->target, status, err);
+	if (*status == 0 && !make(mk, "vmlinux", mk->target, status, err))
+		return false;
+	return *status != 0 || !build->layout_seed || layout_kept(mk->wt, err);
 }
 
 /* A build of a stranger's Makefile may put anything at these names. */

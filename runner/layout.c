@@ -133,3 +133,16 @@ bool layout_spread(const struct worktree *wt, int64_t seed, const char *log, str
 	return fs_write_atomic(mark, text, strlen(text), 0644, err) && make_pads(wt, log, err) &&
 	       list_members(wt, &members, err) && replace_archive(wt, members.s, seed, log, err);
 }
+
+bool layout_kept(const struct worktree *wt, struct err *err)
+{
+	AUTO_STR members = str_new();
+
+	if (!list_members(wt, &members, err))
+		return false;
+	return strstr(members.s, PAD_DIR "/") ||
+	       err_set(err, ERR_FAILED,
+		       "layout: make put together %s/vmlinux.a anew, without the pads between its "
+		       "objects",
+		       wt->tree);
+}

@@ -21,4 +21,7 @@ bool layout_forget(const struct worktree *wt, struct err *err) _must_check;
 bool layout_spread(const struct worktree *wt, int64_t seed, const char *log,
 		   struct err *err) _must_check;
 
+/* After make has linked: fails when it put the archive together anew, which lost the layout. */
+bool layout_kept(const struct worktree *wt, struct err *err) _must_check;
+
 #endif
