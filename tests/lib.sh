@@ -137,6 +137,20 @@ lab_starts() {
 	ok "the lab starts" wait_sql 120 "select exists (select from machines where state = 'up') and exists (select from snapshots)"
 }
 
+# A tree that builds in a second: its repository is $tree, its recipe $dir/tiny.config.
+settings_tiny() {
+	cat <<-EOF
+		[recipe "tiny"]
+			config = $dir/tiny.config
+		[tree "test"]
+			url = $tree
+			branch = main
+			base = base
+			recipe = tiny
+			poll = 1h
+	EOF
+}
+
 mmperf() {
 	"$build/mmperf" --config "$dir/config" "$@"
 }

@@ -9,17 +9,10 @@ sh "$root/tests/make-fake-tree" "$tree" 8 shift=5:0.2 doc=2 comment=3 break=6 pa
 	metric=fault_ns:ns:lower:1000:0.03 metric=lock.lruvec.wait_per_op:ns:lower:50:0.1 || exit 1
 echo '# nothing' >"$dir/tiny.config"
 settings_head >"$dir/config"
+settings_tiny >>"$dir/config"
 cat >>"$dir/config" <<-EOF
 	[build]
 		min-free = 1M
-	[recipe "tiny"]
-		config = $dir/tiny.config
-	[tree "test"]
-		url = $tree
-		branch = main
-		base = base
-		recipe = tiny
-		poll = 1h
 	[machine "m1"]
 		class = fake
 		driver = fake

@@ -10,20 +10,13 @@ echo '# nothing' >"$dir/tiny.config"
 : >"$dir/script"
 {
 	settings_head
+	settings_tiny
 	cat <<-EOF
 		[build]
 			min-free = 1M
 		[detect]
 			gaps = false
 			z = 1000
-		[recipe "tiny"]
-			config = $dir/tiny.config
-		[tree "test"]
-			url = $tree
-			branch = main
-			base = base
-			recipe = tiny
-			poll = 1h
 		[machine "m1"]
 			class = fake
 			driver = fake

@@ -11,6 +11,7 @@ echo '# nothing' >"$dir/tiny.config"
 echo 'fail-every 13' >"$dir/script"
 {
 	settings_head
+	settings_tiny
 	cat <<-EOF
 		[build]
 			min-free = 1M
@@ -21,14 +22,6 @@ echo 'fail-every 13' >"$dir/script"
 		[mail]
 			from = MM performance <mmperf@lab.example.org>
 			to = lab@lab.example.org
-		[recipe "tiny"]
-			config = $dir/tiny.config
-		[tree "test"]
-			url = $tree
-			branch = main
-			base = base
-			recipe = tiny
-			poll = 1h
 		[machine "m1"]
 			class = fake
 			driver = fake
