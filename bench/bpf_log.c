@@ -19,6 +19,9 @@
 static struct str kept;
 
 static int keep(enum libbpf_print_level level, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
+
+static int keep(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	if (level != LIBBPF_DEBUG && kept.len < KEPT)
 		str_vaddf(&kept, fmt, ap);
