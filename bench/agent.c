@@ -58,37 +58,27 @@ static bool run_suites(struct agent *agent, struct err *err)
 	return true;
 }
 
-/* Symbols take a while to read and measure nothing: done while the clock source settles. A failure is
- * told by the run that needs them. */
-static void prepare(struct agent *agent)
-{
-	const json_t *suites = json_object_get(agent->job, "suites"), *suite;
-	struct err ignored;
-	size_t i;
-
-	json_array_foreach(suites, i, suite) if (wants_pass(suite, "instrumented") &&
-						 !agent->syms) if (!kallsyms_load(&agent->syms,
-										  &ignored)) return;
-}
-
+/* What takes a while and measures nothing is done while the clock source settles. */
 static void tell_machine(struct agent *agent)
 {
 	struct knobs_told told;
-	json_t *line, *facts;
+	json_t *line, *state;
 	struct err err;
 
-	/* What spinlocks are like is told by the kernel's symbols; without them it is not known. */
+	/* What spinlocks are like is told by the kernel's symbols; without them it is not known, and a
+	 * run that needs them says so. */
 	(void)!kallsyms_load(&agent->syms, &err);
 	agent_knobs_apply(&agent->knobs, &told);
+	state = env_state();
+	js_set_new(state, "knobs", told.others);
+	js_set_new(state, "refused", told.refused);
+	js_set_new(state, "uncontrolled", preflight_list(agent->syms));
+	env_settle_clock(CLOCK_TIMEOUT_S);
 	line = agent_line("environment");
 	js_set_new(line, "facts", env_environment(told.core, memcg_available(), agent->syms));
 	agent_say(agent, line);
 	line = agent_line("state");
-	facts = env_state();
-	js_set_new(facts, "knobs", told.others);
-	js_set_new(facts, "refused", told.refused);
-	js_set_new(facts, "uncontrolled", preflight_list(agent->syms));
-	js_set_new(line, "facts", facts);
+	js_set_new(line, "facts", state);
 	agent_say(agent, line);
 }
 
@@ -141,18 +131,15 @@ static int do_job(void *arg)
 	struct err err;
 	bool ok = check_job(agent, &err);
 
-	prepare(agent);
-	env_settle_clock(CLOCK_TIMEOUT_S);
-	clock_before = env_clocksource();
-
 	if (!ok) {
 		agent->nonce = js_str_or(agent->job, "nonce", "");
 	} else {
 		agent_say(agent, env_hello(agent));
 		start_guard(agent, &guard);
 		tell_machine(agent);
-		ok = run_suites(agent, &err);
 	}
+	clock_before = env_clocksource();
+	ok = ok && run_suites(agent, &err);
 	if (!ok)
 		agent_log(agent, "%s", err.msg);
 	knobs_restore(&agent->knobs);
