@@ -11,17 +11,20 @@ one_lock() {
 		[machine "guest"]
 			class = qemu-small
 			driver = qemu
+			cpus = 3
 			memory = 512M
 		[suite "fault"]
 			benchmark = fault
+			pass = instrumented
 			param = preset=guest
+			param = limit=1s
 		[detect]
 			boots = 1
 			z = 1000
 			gaps = false
 		[bisect]
 			clean-rebuild = false
-			prove-boots = 6
+			prove-boots = 5
 			revert = false
 	EOF
 	lab_start
