@@ -11,13 +11,13 @@ one_lock() {
 		[machine "guest"]
 			class = qemu-small
 			driver = qemu
-			cpus = 3
+			cpus = 4
 			memory = 512M
 		[suite "fault"]
 			benchmark = fault
 			pass = instrumented
 			param = preset=guest
-			param = limit=1s
+			param = limit=3s
 		[detect]
 			boots = 1
 			z = 1000
