@@ -122,12 +122,12 @@ demo-metal: setup ## a bare-metal machine, made of QEMU: checked, measured, and 
 	@$(MAKE) --no-print-directory all
 	@sh deploy/demo-metal --build $(O) $(DEMO_ARGS)
 
-check: setup ## set up, build, and run all tests
+check: setup ## set up, build, and run the tests
 	@$(MAKE) --no-print-directory all tests
 	@O=$(O) sh tests/run $(CHECK_ARGS)
 
-check-all: ## the same with more kernels (Debian's 6.1): takes longer than CI allows
-	@ALL_KERNELS=1 $(MAKE) --no-print-directory check
+check-all: ## the same with the slow ones: more kernels (Debian's 6.1), clean rebuilds, a machine's guards
+	@CHECK_ALL=1 $(MAKE) --no-print-directory check CHECK_ARGS='unit e2e kernel slow'
 
 .PHONY: tests
 tests: $(unit_tests)

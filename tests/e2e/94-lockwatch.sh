@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# lockwatch on Debian's kernels in guests with native spinlocks: 6.12, and 6.1 too when ALL_KERNELS is set (make check-all).
+# lockwatch on Debian's kernels in guests with native spinlocks: 6.12, and 6.1 too when CHECK_ALL is set (make check-all).
 . "$(dirname "$0")/../lib.sh"
 test_begin
 
@@ -39,5 +39,5 @@ check_kernel() {
 }
 
 check_kernel 6.12
-[ -z "${ALL_KERNELS:-}" ] || check_kernel 6.1
+[ -z "${CHECK_ALL:-}" ] || check_kernel 6.1
 test_end
