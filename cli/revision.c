@@ -49,6 +49,27 @@ static bool meanings(struct session *session, const char *word, struct strs *tri
 }
 
 static bool resolve(struct session *session, const char *word, char oid[REPO_OID_SIZE],
+		    struct err *err);
+
+/* Says whether it is the name that is unknown, or where "~400" leads to. */
+static bool refuse(struct session *session, const char *word, struct err *err)
+{
+	size_t n = strcspn(word, "~^@:");
+	AUTO_FREE char *name = xstrndup(word, n);
+	char oid[REPO_OID_SIZE];
+	struct err ignored;
+
+	if (word[n] && resolve(session, name, oid, &ignored))
+		return err_set(err, ERR_NOTFOUND,
+			       "revision \"%s\": %s is %.12s, which has no \"%s\"", word, name, oid,
+			       word + n);
+	return err_set(err, ERR_NOTFOUND,
+		       "unknown revision \"%s\": neither a followed branch nor a commit that was "
+		       "fetched; `mmperf log` shows the heads",
+		       word);
+}
+
+static bool resolve(struct session *session, const char *word, char oid[REPO_OID_SIZE],
 		    struct err *err)
 {
 	AUTO_STRS tried = STRS_INIT;
@@ -64,10 +85,7 @@ static bool resolve(struct session *session, const char *word, char oid[REPO_OID
 		if (err->kind != ERR_NOTFOUND)
 			return err_wrap(err, "revision %s", word);
 	}
-	return err_set(err, ERR_NOTFOUND,
-		       "unknown revision \"%s\": neither a followed branch nor a commit that was "
-		       "fetched; `mmperf log` shows the heads",
-		       word);
+	return refuse(session, word, err);
 }
 
 static bool read_subject(struct session *session, const char *oid, char **subject, struct err *err)

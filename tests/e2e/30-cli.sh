@@ -147,6 +147,7 @@ like 'no database: one line that says what to do' "$status $(wc -l <"$dir/err") 
 
 # --- revisions and bad requests -----------------------------------------------------------------------
 refused 'unknown revision' 2 'unknown revision "nosuch"' run nosuch --class guests
+refused 'too far back' 2 'main is [0-9a-f]{12}, which has no "~400"' run main~400 --class guests
 refused 'a commit of no followed branch' 2 'none of the followed branches' run "$unseen" --class guests
 refused 'empty range' 2 'same commit' run main..main --class guests
 refused 'turned range' 2 'swap' run main..main~2 --class guests
