@@ -24,6 +24,8 @@ static const char symbols[] = "ffffffff81000000 T _stext\n"
 			      "ffffffff8100a000 t get_page_from_freelist\n"
 			      "ffffffff8100b000 T bpf_trace_run2\n"
 			      "ffffffff8100c000 T __folio_split\n"
+			      "ffffffff8100d000 T percpu_counter_add_batch\n"
+			      "ffffffff8100e000 t __handle_mm_fault\n"
 			      "ffffffff8100d000 D some_data\n"
 			      "ffffffff81100000 T __lock_text_start\n"
 			      "ffffffff81100000 T _raw_spin_lock_irqsave\n"
@@ -47,6 +49,8 @@ enum {
 	FREELIST = 0xa010,
 	TRACE = 0xb010,
 	SPLIT = 0xc010,
+	COUNTER = 0xd010,
+	FAULT = 0xe010,
 	RAW_LOCK = 0x100010,
 	DOWN_WRITE = 0x102010,
 	SLOWPATH = 0x102810,
@@ -107,13 +111,18 @@ static void named_by_call_site(void **state)
 	ROW(&rows, 3, LOCK_F_WRITE, 30, SLOWPATH, DOWN_WRITE, MUNMAP);
 	ROW(&rows, 4, LOCK_F_SPIN, 40, RAW_LOCK, UNHEARD, FREELIST);
 	ROW(&rows, 5, LOCK_F_SPIN, 50, RAW_LOCK, UNHEARD, MUNMAP);
+	/* A fault may count in the middle of taking its page table's lock. */
+	ROW(&rows, 6, LOCK_F_SPIN, 5, RAW_LOCK, COUNTER, FAULT);
+	ROW(&rows, 7, LOCK_F_SPIN, 5, RAW_LOCK, UNHEARD, FAULT);
 	lock_waits_name(&rows, syms, &waits);
 	assert_non_null(find(&waits, "lruvec", "folio_batch_move_lru"));
 	assert_non_null(find(&waits, "lruvec", "__page_cache_release"));
 	assert_non_null(find(&waits, "mmap_lock", "__vm_munmap"));
 	assert_non_null(find(&waits, "zone", "unheard_of"));
 	assert_non_null(find(&waits, "other:unheard_of", "unheard_of"));
-	assert_int_equal(waits.n, 5);
+	assert_non_null(find(&waits, "percpu_counter", "percpu_counter_add_batch"));
+	assert_non_null(find(&waits, "pte", "unheard_of"));
+	assert_int_equal(waits.n, 7);
 	assert_int_equal(waits.v[0].stat.sum_ns, 50);
 }
 
