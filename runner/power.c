@@ -10,7 +10,9 @@
 #include "runner/power/drivers.h"
 
 /* A BMC answers such a question in about a second and suffers from being asked more often. */
-#define LOOK_S 1.0
+/* Between two looks: most orders are carried out at once, a shutdown takes its time. */
+#define LOOK_S	   0.05
+#define LOOK_MAX_S 1.0
 
 static const struct power_driver *const drivers[] = {
 	&power_redfish,
@@ -181,12 +183,12 @@ static bool settle(struct power *p, const struct power_driver *d, enum power_sta
 {
 	enum power_state now = POWER_UNKNOWN;
 	struct err why = {0};
-	double left;
+	double left, look_s = LOOK_S;
 
-	while (d->ask) {
+	for (; d->ask; look_s = fmin(2 * look_s, LOOK_MAX_S)) {
 		if (d->ask(&p->link, &now, &why) ? now == wanted : why.kind == ERR_NOTFOUND)
 			return true;
-		if (!power_left(&p->link, LOOK_S, &left, err))
+		if (!power_left(&p->link, look_s, &left, err))
 			return err_set(err, ERR_TIMEOUT,
 				       "the order was taken, but after %g s power is still %s%s%s",
 				       power_seconds(&p->link, "power-timeout"),

@@ -6,12 +6,15 @@
  */
 #include "runner/power/redfish_http.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/log.h"
 
-#define TASK_LOOK_S 1.0
-#define TYPES	    4
+/* Between two looks at a task whose BMC does not say when; doubled each time, up to the second. */
+#define TASK_LOOK_S	0.1
+#define TASK_LOOK_MAX_S 1.0
+#define TYPES		4
 
 /* Reset types for a verb, best first. Cycles are made of off and on, which can be seen. */
 static const char *const types[POWER_VERBS][TYPES] = {
@@ -151,20 +154,20 @@ static bool task_ended(const struct http_answer *answer, bool *ended, struct err
 static bool follow_task(struct redfish *rf, const struct http_answer *taken, struct err *err)
 {
 	AUTO_FREE char *monitor = xstrdup_null(http_header(taken, "Location"));
-	double wait_s = http_retry_after_s(taken, TASK_LOOK_S);
+	double wait_s = http_retry_after_s(taken, 0), look_s = TASK_LOOK_S;
 	bool ended = !monitor;
 
-	while (!ended) {
+	for (; !ended; look_s = fmin(2 * look_s, TASK_LOOK_MAX_S)) {
 		CLEANUP(http_answer_release) struct http_answer answer = {0};
 
-		if (!redfish_wait(rf, wait_s > 0 ? wait_s : TASK_LOOK_S, err) ||
+		if (!redfish_wait(rf, wait_s > 0 ? wait_s : look_s, err) ||
 		    !redfish_call(rf, "GET", monitor, NULL, NULL, &answer, err))
 			return err_wrap(err, "the BMC's task");
 		if (answer.status / 100 != 2)
 			return redfish_refused(&answer, err);
 		if (!task_ended(&answer, &ended, err))
 			return false;
-		wait_s = http_retry_after_s(&answer, TASK_LOOK_S);
+		wait_s = http_retry_after_s(&answer, 0);
 	}
 	return true;
 }

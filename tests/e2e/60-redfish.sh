@@ -105,16 +105,16 @@ faults 'busy 1'
 is '503 is asked again' "$(power)" 'machine m1: power is on'
 
 # ... and never ends -------------------------------------------------------------------------------------------
-write_config "bmc-pin = $pin" 'power-timeout = 4s'
+write_config "bmc-pin = $pin" 'power-timeout = 3s'
 faults 'silent ForceOff'
 like '204 and nothing happens: seen, in bounded time' "$(power off)" \
-	'power off: redfish: the order was taken, but after 4 s power is still on'
+	'power off: redfish: the order was taken, but after 3 s power is still on'
 faults 'silent GracefulShutdown'
-like '... also for a system that hangs' "$(power soft)" 'shutdown: the order was taken, but after 4 s power is still on'
+like '... also for a system that hangs' "$(power soft)" 'shutdown: the order was taken, but after 3 s power is still on'
 faults 'silent ForceOff'
 like '... and within a cycle' "$(power cycle)" 'power cycle: redfish: off: the order was taken, but after'
 faults 'task 100000'
-like 'a task without end is left' "$(power reset)" "the BMC's task: not done within power-timeout .4 s"
+like 'a task without end is left' "$(power reset)" "the BMC's task: not done within power-timeout .3 s"
 faults 'busy 100000'
 like 'busy for ever' "$(power)" 'busy for all of power-timeout .*HTTP 503: the service is starting'
 faults 'slow 30'
@@ -135,7 +135,7 @@ is 'each session is ended' "$(grep -c login "$dir/events") $(grep -c logout "$di
 faults 'sessions 1' 'conflict'
 power reset >/dev/null
 is '... when the order fails' "$(happened)" 'login logout'
-write_config "bmc-pin = $pin" 'power-timeout = 4s' 'bmc-auth = session'
+write_config "bmc-pin = $pin" 'power-timeout = 3s' 'bmc-auth = session'
 faults 'sessions 1' 'silent all'
 power off >/dev/null
 is '... when time is over' "$(happened)" 'login logout'
@@ -146,9 +146,9 @@ like 'a session that could not be ended' "$(power)" 'opened a session without Lo
 
 # Whom to trust ------------------------------------------------------------------------------------------------
 faults ''
-write_config 'power-timeout = 4s'
+write_config 'power-timeout = 3s'
 like 'an unknown certificate' "$(power)" 'the server is not the one that is trusted: .*self.signed'
-write_config 'power-timeout = 4s' "bmc-pin = sha256//$(printf x | base64)"
+write_config 'power-timeout = 3s' "bmc-pin = sha256//$(printf x | base64)"
 like 'another key than the pinned one' "$(power)" 'the server is not the one that is trusted: .*pinned'
 write_config "bmc-ca-file = $dir/cert"
 like 'a certificate of our CA, but for another name' "$(power)" 'is not the one that is trusted'

@@ -119,7 +119,7 @@ write_config 'power = ipmi' 'power-timeout = 40s'
 sed -i 's/bmc-user = op/bmc-user = nobody/' "$dir/config"
 like 'a wrong user' "$(power)" "no session with the BMC: it does not answer, or refuses bmc-user or its password"
 write_config 'power = ipmi' 'power-timeout = 40s'
-sed -i "s/-p $port/-p 1/" "$dir/config"
+sed -i "s/-p $port/-N 1 -R 1 -p 1/" "$dir/config"
 like 'no BMC there' "$(power)" 'power state by ipmi: .*(no session with the BMC|did not end within)'
 sed -i 's/-p 1$/-P x/' "$dir/config"
 like 'no password among the options' "$(power)" 'ipmi-options: -P may not be given; .*bmc-password-file'
