@@ -258,7 +258,8 @@ static bool jump_home(struct check *c, struct err *err)
 		return err_set(err, ERR_FAILED, "%s", str_trim(out.s));
 	return target_jump(&c->ssh, direct, err) &&
 	       recovery_wait(&c->ssh, target_dir(c->worker, c->machine), before,
-			     conf_f64(conf, "machine", c->machine, "boot-timeout"), &c->state, err);
+			     conf_f64(conf, "machine", c->machine, "boot-timeout"), NULL, &c->state,
+			     err);
 }
 
 static bool come_home(struct check *c, struct err *err)
@@ -304,7 +305,7 @@ static bool check_cycle(struct check *c, struct err *err)
 	ssh_disconnect(&c->ssh);
 	if (power_do(c->power, POWER_CYCLE, err) &&
 	    recovery_wait(&c->ssh, target_dir(c->worker, c->machine), before,
-			  conf_f64(conf, "machine", c->machine, "reboot-timeout"), &c->state,
+			  conf_f64(conf, "machine", c->machine, "reboot-timeout"), NULL, &c->state,
 			  err)) {
 		str_addf(&text, "it was back %.0f s after a power cycle", clock_mono_s() - started);
 		say(c, "power cycle", CHECK_OK, text.s);

@@ -7,6 +7,8 @@
 #define LINE_LENGTH 200
 /* How the recorder's own lines begin (runner/console_record.c). */
 #define OURS	    "--- mmperf "
+#define LOST	    ": console lost: "
+#define BANNER	    "] Linux version "
 
 /* An oops comes before the panic that it causes; the first match in this order of lines wins. */
 static const struct {
@@ -32,6 +34,17 @@ static const struct {
 	{"Kernel panic - not syncing", "panic"},
 };
 
+/* Nothing good comes after these. Lockups and stalls are not among them: kernels come out of some. */
+static const char *const ends[] = {
+	"Kernel panic - not syncing",
+	"reboot: System halted",
+	"reboot: Power down",
+	/* initramfs-tools, dracut, systemd: each asks a person, and none is there */
+	"Gave up waiting for root",
+	"Entering emergency mode",
+	"You are in emergency mode",
+};
+
 static void add_plain(struct str *out, const char *s, size_t n)
 {
 	AUTO_STR text = str_new();
@@ -45,10 +58,15 @@ static void add_plain(struct str *out, const char *s, size_t n)
 	str_add(out, cut);
 }
 
+static bool has(const char *line, size_t n, const char *text)
+{
+	return memmem(line, n, text, strlen(text)) != NULL;
+}
+
 static const char *sign_of(const char *line, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
-		if (memmem(line, n, signs[i].text, strlen(signs[i].text)))
+		if (has(line, n, signs[i].text))
 			return signs[i].outcome;
 	return NULL;
 }
@@ -56,6 +74,21 @@ static const char *sign_of(const char *line, size_t n)
 static bool is_ours(const char *line, size_t n)
 {
 	return n >= sizeof(OURS) - 1 && !memcmp(line, OURS, sizeof(OURS) - 1);
+}
+
+bool console_ends(const char *line, size_t n, bool banner)
+{
+	if (is_ours(line, n))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (has(line, n, ends[i]))
+			return true;
+	return banner && has(line, n, BANNER);
+}
+
+bool console_is_gap(const char *line, size_t n)
+{
+	return is_ours(line, n) && has(line, n, LOST);
 }
 
 bool console_diagnose(const char *text, size_t n, const char **outcome, struct str *line)
@@ -109,10 +142,10 @@ static size_t count(const char *text, size_t n, const char *what)
 struct console_facts console_facts(const char *text, size_t n)
 {
 	return (struct console_facts){
-		.banners = count(text, n, "] Linux version "),
+		.banners = count(text, n, BANNER),
 		.kexecs = count(text, n, "kexec_core: Starting new kernel"),
 		.inits = count(text, n, " as init process"),
-		.gaps = count(text, n, ": console lost: "),
+		.gaps = count(text, n, LOST),
 	};
 }
 

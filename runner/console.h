@@ -13,6 +13,12 @@
  */
 bool console_diagnose(const char *text, size_t n, const char **outcome, struct str *line);
 
+/* Whether this line means that the kernel that said it will not go on: a panic, a halt, a user space that
+ * waits for a person. banner: so do a kernel's first words, since ours has said them before. */
+bool console_ends(const char *line, size_t n, bool banner);
+/* The recorder says that it heard nothing for a while. */
+bool console_is_gap(const char *line, size_t n);
+
 /* What passed on the line. One banner more than there were starts of ours: the machine restarted by
  * itself. A jump without a banner: the kernel never came up. Gaps: silence proves nothing. */
 struct console_facts {

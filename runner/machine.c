@@ -70,6 +70,7 @@ void machine_init(struct machine *m, struct worker *worker, const struct machine
 	js_set_bool(owned, "init", driver->agent_is_init);
 	m->job_text = js_text(owned);
 	m->collect = collect_new(m->nonce);
+	console_watch_init(&m->watch, m->console_path);
 }
 
 void machine_release(struct machine *m)
@@ -77,6 +78,7 @@ void machine_release(struct machine *m)
 	proc_kill(&m->proc, 0);
 	mem_close_ptr(&m->lines_fd);
 	collect_free(m->collect);
+	console_watch_release(&m->watch);
 	free(m->job_text);
 	free(m->lines_path);
 	free(m->console_path);
@@ -168,13 +170,29 @@ bool machine_diagnose(struct machine *m, const char *otherwise, const char *why)
 	return true;
 }
 
+void machine_listen(struct machine *m)
+{
+	console_watch_from(&m->watch, m->console_from);
+}
+
 static bool diagnose(struct machine *m, bool timed_out, double timeout_s)
 {
 	AUTO_FREE char *over =
 		xasprintf(timed_out ? "not done after %g s" : "the machine went down (limit %g s)",
 			  timeout_s);
+	bool greeted = collect_greeted(m->collect);
 
-	if (collect_greeted(m->collect))
+	if (m->watch.line.len) {
+		bool again = console_ends(m->watch.line.s, m->watch.line.len, true) &&
+			     !console_ends(m->watch.line.s, m->watch.line.len, false);
+		AUTO_FREE char *why = xasprintf("%s: %s",
+						again ? "it restarted by itself"
+						      : "the console says that it is over",
+						m->watch.line.s);
+
+		return machine_diagnose(m, greeted ? "hang" : "no_boot", why);
+	}
+	if (greeted)
 		return machine_diagnose(m, "hang", over);
 	return machine_diagnose(m, "no_boot",
 				timed_out ? "the agent did not speak in time"
@@ -188,6 +206,8 @@ bool machine_follow(struct machine *m, enum machine_wait until, double timeout_s
 	bool ended = false, timed_out = false;
 	int status = -1;
 
+	if (until == MACHINE_END)
+		console_watch_is_up(&m->watch);
 	for (;;) {
 		struct err why;
 
@@ -200,7 +220,7 @@ bool machine_follow(struct machine *m, enum machine_wait until, double timeout_s
 		if (ended || timed_out)
 			break;
 		ended = proc_wait(&m->proc, LOOK_S, &status);
-		timed_out = clock_mono_s() > end;
+		timed_out = clock_mono_s() > end || console_watch_ended(&m->watch);
 		if (!worker_tick(m->worker, err))
 			return false;
 	}

@@ -14,6 +14,7 @@
 #include "base/js.h"
 #include "runner/collect.h"
 #include "runner/console.h"
+#include "runner/console_watch.h"
 #include "runner/quiet.h"
 #include "runner/worker.h"
 
@@ -31,6 +32,7 @@ struct machine {
 	struct collect *collect;
 	int lines_fd;
 	size_t console_from; /* what stands before in it belongs to earlier boots */
+	struct console_watch watch;
 	struct proc proc;    /* what must end with the boot */
 	const char *outcome; /* of boots; NULL while nothing is decided */
 	struct str reason;
@@ -72,6 +74,8 @@ bool machine_boot(struct machine *m, struct err *err) _must_check;
 void machine_verdict(struct machine *m, const char *outcome, const char *fmt, ...) _printf_(3, 4);
 /* The verdict is what the console says, else `otherwise` with why and the last line. True. */
 bool machine_diagnose(struct machine *m, const char *otherwise, const char *why);
+/* From console_from on the console is listened to for this boot's end. */
+void machine_listen(struct machine *m);
 /* What this boot's console tells beside that; false when nothing was recorded. */
 bool machine_console_facts(struct machine *m, struct console_facts *out);
 /* m's own setting. */
@@ -82,8 +86,8 @@ enum machine_wait {
 	MACHINE_END
 };
 /*
- * Reads the agent's lines until the hello or end line, or until m->proc has ended or timeout_s are
- * over; then sets the verdict by what the console says. proc_ended (may be NULL) gets its exit
+ * Reads the agent's lines until the hello or end line, or until m->proc has ended, the console has said that the
+ * kernel is dead, or timeout_s are over; then sets the verdict by what the console says. proc_ended (may be NULL) gets its exit
  * status, or stays -1.
  */
 bool machine_follow(struct machine *m, enum machine_wait until, double timeout_s, int *exit_status,

@@ -47,30 +47,60 @@ static bool stopped(const struct ssh *ssh)
 	return ssh->worker->stop && *ssh->worker->stop;
 }
 
-/* On its way down or up a machine refuses logins in ways that pass: only the time ends this. */
-bool recovery_wait(struct ssh *ssh, const char *dir, const char *not_boot, double timeout_s,
-		   struct target_state *state, struct err *err)
+struct wait {
+	const char *dir, *not_boot;
+	double timeout_s;
+	bool ordered; /* it was told to restart, so that the old boot may answer for a while */
+	struct console_watch *watch; /* may be NULL */
+};
+
+/* One look; *over: there is no use in another. */
+static bool look(struct ssh *ssh, const struct wait *w, struct target_state *state, bool *over,
+		 struct err *err)
 {
-	double end = clock_mono_s() + timeout_s;
+	*over = false;
+	if (!target_look(ssh, w->dir, LOOK_S, state, err)) {
+		*over = must_stop(err) || stopped(ssh);
+		return false;
+	}
+	if (strcmp(state->boot_id, w->not_boot) != 0)
+		return true;
+	*over = !w->ordered;
+	return err_set(err, ERR_FAILED, "it still runs the boot that should have ended");
+}
+
+/* On its way down or up a machine refuses logins in ways that pass: only the time ends this. */
+static bool wait_for_boot(struct ssh *ssh, const struct wait *w, struct target_state *state,
+			  struct err *err)
+{
+	double end = clock_mono_s() + w->timeout_s;
 	struct err why;
+	bool over;
 
 	for (;;) {
-		if (!target_look(ssh, dir, LOOK_S, state, &why)) {
-			if (must_stop(&why) || stopped(ssh)) {
-				*err = why;
-				return false;
-			}
-		} else if (strcmp(state->boot_id, not_boot) != 0) {
+		if (look(ssh, w, state, &over, &why))
 			return true;
-		} else {
-			err_set(&why, ERR_FAILED, "it still runs the boot that should have ended");
+		if (over) {
+			*err = why;
+			return false;
 		}
 		ssh_disconnect(ssh);
+		if (w->watch && console_watch_ended(w->watch))
+			return err_set(err, ERR_TIMEOUT, "the console says that it is over: %s",
+				       w->watch->line.s);
 		if (clock_mono_s() > end)
 			return err_set(err, why.kind == ERR_USAGE ? ERR_USAGE : ERR_TIMEOUT,
-				       "not back after %g s: %s", timeout_s, why.msg);
+				       "not back after %g s: %s", w->timeout_s, why.msg);
 		clock_sleep_s(PAUSE_S);
 	}
+}
+
+bool recovery_wait(struct ssh *ssh, const char *dir, const char *not_boot, double timeout_s,
+		   struct console_watch *watch, struct target_state *state, struct err *err)
+{
+	const struct wait w = {dir, not_boot, timeout_s, true, watch};
+
+	return wait_for_boot(ssh, &w, state, err);
 }
 
 /* Steps -------------------------------------------------------------------------------------------- */
@@ -158,13 +188,18 @@ static const struct {
 /* True: the machine's own kernel answers. Else err tells why, or what runs instead. */
 static bool take_step(struct recovery *r, size_t i, const char *not_boot, struct err *err)
 {
-	const char *dir = target_dir(r->ssh->worker, r->machine);
+	const struct wait w = {
+		.dir = target_dir(r->ssh->worker, r->machine),
+		.not_boot = not_boot,
+		.timeout_s = fmax(1, steps[i].share * r->wait_s),
+		/* A machine that answers as before does not restart by itself. */
+		.ordered = steps[i].act != alone,
+	};
 
 	if (!worker_hold(r->ssh->worker, WORKER_HOLD_S, err) || !steps[i].act(r, err))
 		return false;
 	str_addf(&r->steps, "%s%s", r->steps.len ? ", " : "", steps[i].name);
-	if (!recovery_wait(r->ssh, dir, not_boot, fmax(1, steps[i].share * r->wait_s), &r->state,
-			   err))
+	if (!wait_for_boot(r->ssh, &w, &r->state, err))
 		return false;
 	if (!r->state.tested)
 		return true;

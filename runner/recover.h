@@ -5,6 +5,7 @@
 /* Bringing a test machine back to its own kernel: gently first, in bounded steps. */
 
 #include "runner/console_source.h"
+#include "runner/console_watch.h"
 #include "runner/power.h"
 #include "runner/target.h"
 
@@ -29,9 +30,11 @@ void recovery_release(struct recovery *r);
  */
 bool recovery_run(struct recovery *r, const char *not_boot, struct err *err) _must_check;
 
-/* Waits until a boot other than not_boot answers, and looks at it; ERR_TIMEOUT when none does. */
+/* Waits until a boot other than not_boot answers, and looks at it; ERR_TIMEOUT when none does, or
+ * once watch (may be NULL) has heard that none will. */
 bool recovery_wait(struct ssh *ssh, const char *dir, const char *not_boot, double timeout_s,
-		   struct target_state *state, struct err *err) _must_check;
+		   struct console_watch *watch, struct target_state *state,
+		   struct err *err) _must_check;
 
 /* The lease as the power drivers want it; arg is the worker. */
 bool recovery_may(void *arg, double for_s, struct err *err) _must_check;

@@ -5,6 +5,7 @@
  *
  *	metric NAME UNIT DIRECTION LEVEL SD	level in UNIT, SD of its logarithm from boot to boot
  *	panic | oops | hang | no-boot | wrong-kernel | garbage
+ *	dead | dies		it panics and stays, before hello or while it measures
  *
  * lock.* metrics appear in instrumented passes, all others in clean ones. The machine's `script`
  * (a settings key; may be unset) holds lines
@@ -93,8 +94,8 @@ static bool parse_metric(struct fake *f, const struct strs *words)
 
 static bool parse_image_line(struct fake *f, const struct strs *words)
 {
-	static const char *const fates[] = {"panic",   "oops",	       "hang",
-					    "no-boot", "wrong-kernel", "garbage"};
+	static const char *const fates[] = {"panic",	    "oops",    "hang", "no-boot",
+					    "wrong-kernel", "garbage", "dead", "dies"};
 
 	if (!strcmp(words->v[0], "metric"))
 		return parse_metric(f, words);
@@ -189,13 +190,17 @@ static bool fake_load(struct machine *m, struct err *err)
 	return true;
 }
 
+#define PANIC "[    0.1] Kernel panic - not syncing: VFS: no root\n"
+
 static const struct {
 	const char *fate;
 	const char *console;
 	bool stays; /* the machine does not go down */
 	bool greets;
 } fates[] = {
-	{"panic", "[    0.1] Kernel panic - not syncing: VFS: no root\n", false, false},
+	{"panic", PANIC, false, false},
+	{"dead", PANIC, true, false},
+	{"dies", "[    0.1] up\n", true, true},
 	{"oops", "[    0.1] BUG: unable to handle page fault for address: 0\n", false, false},
 	{"hang", "[    0.1] mmperf: the last line\n", true, false},
 	{"no-boot", "", false, false},
@@ -374,10 +379,14 @@ static bool fake_run(struct machine *m, struct err *err)
 
 	if (!read_all(m, &f, err) || !js_parse(m->job_text, strlen(m->job_text), &job, err))
 		return false;
-	if (!strcmp(f.fate, "garbage"))
+	if (!strcmp(f.fate, "dies")) {
+		if (!append(m->console_path, PANIC, err))
+			return false;
+	} else if (!strcmp(f.fate, "garbage")) {
 		str_add(&text, "{\"type\":\"metric\",\"seq\":7}\n");
-	else
+	} else {
 		all_lines(&text, m, &f, job);
+	}
 	return append(m->lines_path, text.s, err) &&
 	       machine_follow(
 		       m, MACHINE_END,

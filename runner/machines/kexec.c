@@ -6,6 +6,7 @@
  */
 #include "runner/machines/drivers.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,7 +143,7 @@ static bool restart(struct machine *m, struct err *err)
 		return false;
 	if (target_reboot(&k->ssh, TARGET_REBOOT, &why) &&
 	    recovery_wait(&k->ssh, target_dir(m->worker, m->name), was,
-			  seconds(m, "reboot-timeout"), &k->before, &why) &&
+			  seconds(m, "reboot-timeout"), NULL, &k->before, &why) &&
 	    !k->before.tested)
 		return true;
 	return go_home(m, was, &k->before, err);
@@ -175,6 +176,15 @@ static void keep_dmesg(struct machine *m, const char *name)
 	if (!target_dmesg(&k->ssh, &text, &err) ||
 	    !fs_write_atomic(path, text.s, text.len, 0644, &err))
 		log_warn("machine %s: its kernel log could not be fetched: %s", m->name, err.msg);
+}
+
+/* Nobody heard the tested kernel; what the one before it said is all the evidence there is. */
+static void show_last_words(struct machine *m)
+{
+	AUTO_FREE char *path = xasprintf("%s/dmesg-before", m->worker->dir);
+
+	if (rename(path, m->console_path))
+		log_debug("machine %s: no kernel log from before the jump", m->name);
 }
 
 static bool kexec_load(struct machine *m, struct err *err)
@@ -277,8 +287,9 @@ static bool kexec_start(struct machine *m, struct err *err)
 	if (!console_source_mark(k->console, "the jump", &m->console_from, err) ||
 	    !target_jump(&k->ssh, direct, err))
 		return false;
+	machine_listen(m);
 	if (!recovery_wait(&k->ssh, target_dir(m->worker, m->name), k->before.boot_id,
-			   seconds(m, "boot-timeout"), &k->now, err)) {
+			   seconds(m, "boot-timeout"), &m->watch, &k->now, err)) {
 		return err->kind == ERR_TIMEOUT && no_answer(m, err->msg);
 	}
 	return !is_our_boot(m, &k->now) || start_agent(m, err);
@@ -299,8 +310,11 @@ static bool kexec_collect(struct machine *m, struct err *err _unused)
 	struct kexec *k = m->state;
 
 	machine_stop(m);
-	if (m->outcome)
+	if (m->outcome) {
+		if (!k->console)
+			show_last_words(m);
 		return true;
+	}
 	if (!k->console)
 		keep_dmesg(m, "console");
 	k->left = !collect_ended(m->collect);

@@ -17,6 +17,7 @@
 #include "base/repo.h"
 #include "runner/builder.h"
 #include "runner/console.h"
+#include "runner/console_watch.h"
 #include "runner/host.h"
 #include "runner/initramfs.h"
 #include "runner/machines/kvm.h"
@@ -100,6 +101,63 @@ static void test_console_sight(void **state _unused)
 		 "restarted by itself");
 	sight_is("[    0.000000] Linux version 6\n--- mmperf: console lost: eof ---\n",
 		 "proves nothing");
+}
+
+static bool ends(const char *line, bool banner)
+{
+	return console_ends(line, strlen(line), banner);
+}
+
+static void test_console_ends(void **state _unused)
+{
+	assert_true(ends("[ 1.0] Kernel panic - not syncing: x", false));
+	assert_true(ends("You are in emergency mode. After logging in, type", false));
+	assert_true(ends("Gave up waiting for root file system device.", false));
+	assert_false(ends("watchdog: BUG: soft lockup - CPU#1 stuck for 22s!", true));
+	assert_false(ends("[ 1] Oops: 0000", true)); /* the panic follows, or it lives on */
+	assert_false(ends("--- mmperf x: after a Kernel panic - not syncing ---", true));
+	assert_false(ends("[    0.000000] Linux version 6.12.0", false));
+	assert_true(ends("[    0.000000] Linux version 6.12.0", true));
+}
+
+#define PANIC "[ 1.0] Kernel panic - not syncing: x\n"
+
+/* What the file holds when the watch looks; empty: it goes on. */
+static void watch_is(const char *before, bool up, const char *then, const char *want)
+{
+	char path[] = "/tmp/mmperf-test-watch-XXXXXX";
+	AUTO_CLOSE int fd = mkstemp(path);
+	CLEANUP(console_watch_release) struct console_watch w;
+
+	assert_true(fd >= 0 && fs_write_fd(fd, before, strlen(before)));
+	console_watch_init(&w, path);
+	console_watch_from(&w, strlen(before));
+	if (up)
+		console_watch_is_up(&w);
+	assert_false(console_watch_ended(&w));
+	assert_true(fs_write_fd(fd, then, strlen(then)));
+	w.look_at_s = 0;
+	assert_false(console_watch_ended(&w)); /* its trace may still come */
+	assert_string_equal(w.line.s, want);
+	w.ended_at_s -= 60;
+	assert_int_equal(console_watch_ended(&w), *want != '\0');
+	unlink(path);
+}
+
+static void test_console_watch(void **state _unused)
+{
+	AUTO_STR flood = str_new();
+
+	watch_is("", false, PANIC "Call Trace:\n", "[ 1.0] Kernel panic - not syncing: x");
+	watch_is(PANIC, false, "[ 2.0] all well\n", "");
+	watch_is("", false, "[ 1.0] Kernel panic - not syncing", ""); /* no whole line yet */
+	watch_is("", false, "--- mmperf x: console lost: eof ---\n" PANIC, "");
+	watch_is("", false, "[    0.000000] Linux version 6\n", "");
+	watch_is("", true, "[    0.000000] Linux version 6\n", "[    0.000000] Linux version 6");
+	for (int i = 0; i < 40000; i++)
+		str_add(&flood, "x");
+	str_add(&flood, "\n" PANIC);
+	watch_is("", false, flood.s, "[ 1.0] Kernel panic - not syncing: x");
 }
 
 static void first_error_is(const char *log, const char *want)
@@ -262,6 +320,8 @@ int main(void)
 		cmocka_unit_test(test_console),
 		cmocka_unit_test(test_console_facts),
 		cmocka_unit_test(test_console_sight),
+		cmocka_unit_test(test_console_ends),
+		cmocka_unit_test(test_console_watch),
 		cmocka_unit_test(test_console_on_a_terminal),
 		cmocka_unit_test(test_first_error),
 		cmocka_unit_test(test_series),
