@@ -2,15 +2,21 @@
 /* Repositories, revisions, refs. */
 #include "base/repo.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/repo_internal.h"
 
 /* Refs of a borrowed repository, kept so that a fetch can say what it already has. */
 #define BORROWED_REFS "refs/mmperf/borrowed/"
+#define LOCK_STALE_S  600.0
 
 void repo_init(void)
 {
@@ -74,12 +80,31 @@ bool repo_open(const char *dir, struct repo **out, struct err *err)
 	return true;
 }
 
+/* Two trees that are followed for the first time want it at the same moment; and one who was killed over it left a
+ * lock that is nobody's. */
+static int create_alone(const char *dir, git_repository **git)
+{
+	AUTO_FREE char *path = xasprintf("%s.making", dir);
+	AUTO_FREE char *stale = xasprintf("%s/config.lock", dir);
+	AUTO_CLOSE int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int code;
+
+	if (fd >= 0 && flock(fd, LOCK_EX))
+		return -1;
+	code = git_repository_open_bare(git, dir);
+	if (!code)
+		return 0;
+	if (fd >= 0)
+		unlink(stale);
+	return git_repository_init(git, dir, 1);
+}
+
 static bool open_or_create(const char *dir, git_repository **git, struct err *err)
 {
 	int code = git_repository_open_bare(git, dir);
 
 	if (code)
-		code = git_repository_init(git, dir, 1);
+		code = create_alone(dir, git);
 	return code ? repo_fail(err, code, "cannot make a git repository at %s", dir) : true;
 }
 
@@ -202,6 +227,17 @@ bool repo_resolve(struct repo *repo, const char *rev, char oid[REPO_OID_SIZE], s
 	return true;
 }
 
+/* Whoever was killed between making a lock and renaming it would keep all others out for ever; nobody who lives
+ * holds one for so long. */
+static bool drop_stale_lock(const struct repo *repo, const char *ref)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s.lock", repo->dir, ref);
+	struct stat st;
+
+	return !stat(path, &st) && (double)st.st_mtime < clock_wall_s() - LOCK_STALE_S &&
+	       !unlink(path);
+}
+
 bool repo_ref_set(struct repo *repo, const char *ref, const char *oid, struct err *err)
 {
 	CLEANUP(free_reference) git_reference *made = NULL;
@@ -211,6 +247,8 @@ bool repo_ref_set(struct repo *repo, const char *ref, const char *oid, struct er
 	if (!repo_oid(oid, &id, err))
 		return false;
 	code = git_reference_create(&made, repo->git, ref, &id, 1, NULL);
+	if (code == GIT_ELOCKED && drop_stale_lock(repo, ref))
+		code = git_reference_create(&made, repo->git, ref, &id, 1, NULL);
 	return code ? repo_fail(err, code, "cannot set %s in %s", ref, repo->dir) : true;
 }
 
