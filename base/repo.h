@@ -13,6 +13,8 @@
 
 #define REPO_OID_SIZE 41
 
+#define REPO_PATHS_MAX 256 /* what touches more than so many paths touches everything */
+
 struct repo;
 
 struct repo_commit {
@@ -27,6 +29,8 @@ struct repo_commit {
 	char *body;	  /* message without the subject line */
 	char *message_id; /* from a Message-ID: or Link: .../<id> trailer, without <>; or NULL */
 	char *link;	  /* first Link: trailer with http(s); or NULL */
+	struct strs
+		paths; /* touched, against the parent; empty: merge, root, or over REPO_PATHS_MAX */
 };
 
 void repo_init(void); /* once per process, before anything else here */

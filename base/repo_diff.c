@@ -181,6 +181,30 @@ bool repo_patch_id(struct repo *repo, const char *oid, char hex[REPO_OID_SIZE], 
 	return true;
 }
 
+/* Each path once: a change of type is two deltas of one path. */
+static void add_paths(const git_diff *diff, struct strs *paths)
+{
+	for (size_t i = 0; i < git_diff_num_deltas(diff); i++) {
+		const git_diff_delta *delta = git_diff_get_delta(diff, i);
+
+		if (!paths->n || strcmp(paths->v[paths->n - 1], delta->new_file.path))
+			strs_push(paths, delta->new_file.path);
+	}
+}
+
+bool repo_commit_paths(struct repo *repo, git_commit *commit, struct strs *paths, struct err *err)
+{
+	CLEANUP(free_diff) git_diff *diff = NULL;
+
+	if (git_commit_parentcount(commit) != 1)
+		return true;
+	if (!diff_commit(repo, commit, &diff, err))
+		return false;
+	if (git_diff_num_deltas(diff) <= REPO_PATHS_MAX)
+		add_paths(diff, paths);
+	return true;
+}
+
 bool repo_changed_paths(struct repo *repo, const char *from, const char *to, struct strs *paths,
 			struct err *err)
 {
@@ -192,13 +216,7 @@ bool repo_changed_paths(struct repo *repo, const char *from, const char *to, str
 		return false;
 	if (!diff_trees(repo, before, after, &diff, err))
 		return false;
-	for (size_t i = 0; i < git_diff_num_deltas(diff); i++) {
-		const git_diff_delta *delta = git_diff_get_delta(diff, i);
-
-		/* A change of type is two deltas of one path. */
-		if (!paths->n || strcmp(paths->v[paths->n - 1], delta->new_file.path))
-			strs_push(paths, delta->new_file.path);
-	}
+	add_paths(diff, paths);
 	return true;
 }
 

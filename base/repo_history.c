@@ -185,12 +185,13 @@ bool repo_commit_read(struct repo *repo, const char *oid, struct repo_commit *ou
 		strs_push(&out->parents, hex);
 	}
 	read_trailers(out);
-	return true;
+	return repo_commit_paths(repo, commit, &out->paths, err);
 }
 
 void repo_commit_release(struct repo_commit *commit)
 {
 	strs_release(&commit->parents);
+	strs_release(&commit->paths);
 	free(commit->author_name);
 	free(commit->author_email);
 	free(commit->subject);

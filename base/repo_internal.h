@@ -18,6 +18,9 @@ bool repo_fail(struct err *err, int code, const char *fmt, ...) _printf_(3, 4);
 /* Parses 40 hex digits. */
 bool repo_oid(const char *hex, git_oid *oid, struct err *err) _must_check;
 void repo_hex(const git_oid *oid, char hex[REPO_OID_SIZE]);
+/* Appends the paths that commit changes against its only parent; none for merges and roots. */
+bool repo_commit_paths(struct repo *repo, git_commit *commit, struct strs *paths,
+		       struct err *err) _must_check;
 /* The caller frees these with the CLEANUP functions below. */
 bool repo_lookup_commit(struct repo *repo, const char *hex, git_commit **out,
 			struct err *err) _must_check;

@@ -2,6 +2,7 @@
 /* Suspects and their sides. */
 #include "bisector/lineup.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,25 +143,26 @@ static void suspect(struct hypotheses *out, enum hypothesis_kind kind, int64_t c
 	};
 }
 
-/* Priors came in as 1 = suspected in full, -1 = kept unchanged. */
+/* Priors came in as weights: > 0 suspected in full, < 0 kept unchanged. */
 static void share_out(struct hypotheses *h)
 {
-	size_t kept = 0, full = 0;
-	double kept_share, full_share;
+	double kept = 0, full = 0, kept_share, full_share;
 
 	for (size_t i = 1; i < h->n; i++)
-		h->v[i].prior < 0 ? kept++ : full++;
-	kept_share = !kept ? 0 : full ? LINEUP_KEPT_PRIOR : 1 - LINEUP_NONE_PRIOR;
+		*(h->v[i].prior < 0 ? &kept : &full) += fabs(h->v[i].prior);
+	kept_share = !(kept > 0) ? 0 : full > 0 ? LINEUP_KEPT_PRIOR : 1 - LINEUP_NONE_PRIOR;
 	full_share = 1 - LINEUP_NONE_PRIOR - kept_share;
 	for (size_t i = 1; i < h->n; i++) {
+		double weight = h->v[i].prior;
+
 		h->v[i].prior =
-			h->v[i].prior < 0 ? kept_share / (double)kept : full_share / (double)full;
+			weight < 0 ? kept_share * -weight / kept : full_share * weight / full;
 		h->v[i].mass = h->v[i].prior;
 	}
 }
 
-bool lineup_suspects(const struct history *history, int64_t good, int64_t bad, int64_t base,
-		     struct hypotheses *out, struct err *err)
+bool lineup_suspects(const struct history *history, const double *weight, int64_t good, int64_t bad,
+		     int64_t base, struct hypotheses *out, struct err *err)
 {
 	CLEANUP(ancestry_release) struct ancestry a = ancestry_of(history);
 	struct ends e;
@@ -170,16 +172,17 @@ bool lineup_suspects(const struct history *history, int64_t good, int64_t bad, i
 	suspect(out, HYPOTHESIS_NONE, 0, LINEUP_NONE_PRIOR);
 	for (size_t k = 0; k < a.n; k++) {
 		size_t i = a.order[k];
+		double w = weight && i != e.base ? weight[i] : 1;
 
 		if (is_new(&a, &e, i))
 			suspect(out, HYPOTHESIS_COMMIT, history->v[i].id,
-				match(&a, &e, i, true) == MATCH_SAME ? -1 : 1);
+				match(&a, &e, i, true) == MATCH_SAME ? -w : w);
 	}
 	for (size_t k = 0; k < a.n; k++) {
 		size_t i = a.order[k];
 
 		if (is_old(&a, &e, i) && history->v[i].patch && match(&a, &e, i, false) == MATCH_NO)
-			suspect(out, HYPOTHESIS_DROPPED, history->v[i].id, 1);
+			suspect(out, HYPOTHESIS_DROPPED, history->v[i].id, weight ? weight[i] : 1);
 	}
 	if (out->n == 1)
 		return err_set(err, ERR_USAGE,

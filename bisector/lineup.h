@@ -37,11 +37,12 @@ void lineup_release(struct lineup *lineup);
 /*
  * The hypotheses to freeze, with their priors (sum 1): none, the new line with parents before
  * children, the dropped patches. Patches that stand unchanged in the old line share
- * LINEUP_KEPT_PRIOR, the others the rest. When base is no ancestor of good it is suspected too:
- * it stands for all that came with a new base. False, with the reason, when nobody is suspected.
+ * LINEUP_KEPT_PRIOR, the others the rest, each by its weight (one > 0 per commit of the history; NULL:
+ * all alike). When base is no ancestor of good it is suspected too, in full: it stands for all that
+ * came with a new base. False, with the reason, when nobody is suspected.
  */
-bool lineup_suspects(const struct history *history, int64_t good, int64_t bad, int64_t base,
-		     struct hypotheses *out, struct err *err) _must_check;
+bool lineup_suspects(const struct history *history, const double *weight, int64_t good, int64_t bad,
+		     int64_t base, struct hypotheses *out, struct err *err) _must_check;
 
 /* Nodes and side matrix for these hypotheses. history (as history_read() gives it: by id) must
  * outlive out. */

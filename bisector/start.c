@@ -6,6 +6,8 @@
 
 #include "base/log.h"
 #include "bisector/lineup.h"
+#include "bisector/paths.h"
+#include "db/environment.h"
 
 static void hypotheses_free(struct hypotheses *hypotheses)
 {
@@ -33,23 +35,48 @@ static bool find_base(struct bisector *bisector, const struct bisection *bisecti
 		       good_tree, bad_tree);
 }
 
+/* One weight per commit of the history, by what each touches; *less counts those below 1. */
+static bool find_weights(struct bisector *bisector, int64_t series, const struct history *history,
+			 double **weight, size_t *less, struct err *err)
+{
+	const struct conf *conf = bisector->settings->conf;
+	CLEANUP(path_rule_release) struct path_rule rule = {0};
+	AUTO_FREE char *machine = NULL;
+
+	if (!series_machine(bisector->db, series, &machine, err))
+		return false;
+	path_rule_init(&rule, conf_str(conf, "bisect", NULL, "unlikely-paths"), machine,
+		       conf_f64(conf, "bisect", NULL, "unlikely-share"));
+	*weight = xcalloc(history->n, sizeof(**weight));
+	for (size_t i = 0; i < history->n; i++) {
+		(*weight)[i] = path_rule_weight(&rule, history->v[i].paths);
+		*less += (*weight)[i] < 1;
+	}
+	return true;
+}
+
 bool start_bisection(struct bisector *bisector, struct bisection *bisection, struct err *err)
 {
 	CLEANUP(hypotheses_free) struct hypotheses suspects = {0};
 	CLEANUP(history_release) struct history history = {0};
+	AUTO_FREE double *weight = NULL;
+	size_t less = 0;
 
 	if (!find_base(bisector, bisection, &bisection->merge_base, err) ||
 	    !history_read(bisector->db, bisection->good, bisection->bad, bisection->merge_base,
 			  &history, err) ||
-	    !lineup_suspects(&history, bisection->good, bisection->bad, bisection->merge_base,
-			     &suspects, err))
+	    !find_weights(bisector, bisection->series, &history, &weight, &less, err) ||
+	    !lineup_suspects(&history, weight, bisection->good, bisection->bad,
+			     bisection->merge_base, &suspects, err))
 		return err_wrap(err, "bisection");
 	bisection->seed = bisector_seed();
 	if (!bisection_add(bisector->db, bisection, err) ||
 	    !hypotheses_add(bisector->db, bisection->id, &suspects, err))
 		return false;
-	log_info("bisection %lld: %zu suspects, budget %d boots", (long long)bisection->id,
-		 suspects.n - 1, bisection->budget_boots);
+	log_info("bisection %lld: %zu suspects, budget %d boots; %zu commits of its history touch "
+		 "only "
+		 "paths that hardly matter",
+		 (long long)bisection->id, suspects.n - 1, bisection->budget_boots, less);
 	return true;
 }
 

@@ -113,3 +113,16 @@ bool setup_note_change(struct db *db, int64_t setup, struct err *err)
 		       err) ||
 	       err_wrap(err, "environment");
 }
+
+bool series_machine(struct db *db, int64_t series, char **machine, struct err *err)
+{
+	static const char sql[] = "select e.facts ->> 'arch' as arch from series s"
+				  " join setups u on u.id = s.setup"
+				  " join environments e on e.id = u.environment where s.id = $1";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_i64(series)), DB_MAYBE, &rows, err))
+		return false;
+	*machine = rows_n(rows) ? row_dup(rows, 0, "arch") : NULL;
+	return true;
+}

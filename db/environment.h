@@ -19,4 +19,8 @@ void environment_differences_text(const json_t *differences, size_t most, struct
  * toolchain before, stores in what their environments differ. */
 bool setup_note_change(struct db *db, int64_t setup, struct err *err) _must_check;
 
+/* What the machines of a series call themselves (uname -m); NULL when it is not known. The caller
+ * frees *machine. */
+bool series_machine(struct db *db, int64_t series, char **machine, struct err *err) _must_check;
+
 #endif

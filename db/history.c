@@ -11,6 +11,7 @@ void history_commit_release(struct history_commit *commit)
 	free(commit->oid);
 	free(commit->tree_oid);
 	free(commit->subject);
+	free(commit->paths);
 	free(commit->parents);
 	*commit = (struct history_commit){0};
 }
@@ -87,6 +88,7 @@ static void take_commit(const struct rows *rows, size_t i, struct history_commit
 		.oid = row_dup(rows, i, "oid"),
 		.tree_oid = row_dup(rows, i, "tree_oid"),
 		.subject = row_dup(rows, i, "subject"),
+		.paths = row_dup(rows, i, "paths"),
 		.patch = row_id(rows, i, "patch"),
 		.lineage = row_id(rows, i, "lineage"),
 	};
@@ -96,7 +98,8 @@ static void take_commit(const struct rows *rows, size_t i, struct history_commit
 bool commit_read(struct db *db, int64_t id, struct history_commit *out, struct err *err)
 {
 	static const char sql[] =
-		"select c.id, c.oid, c.tree_oid, c.subject, c.patch, coalesce(p.lineage, p.id) as "
+		"select c.id, c.oid, c.tree_oid, c.subject, c.paths, c.patch, coalesce(p.lineage, "
+		"p.id) as "
 		"lineage,"
 		"  array(select parent from commit_parents where commit = c.id order by n) as "
 		"parents"
@@ -164,7 +167,7 @@ bool history_read(struct db *db, int64_t a, int64_t b, int64_t stop, struct hist
 		"  where line.id <> $3),"
 		" below(id) as (select parent from commit_parents where commit = $3"
 		"  union select p.parent from below join commit_parents p on p.commit = below.id)"
-		" select c.id, c.oid, c.tree_oid, c.subject, c.patch,"
+		" select c.id, c.oid, c.tree_oid, c.subject, c.paths, c.patch,"
 		"  coalesce(p.lineage, p.id) as lineage,"
 		"  array(select parent from commit_parents where commit = c.id order by n) as "
 		"parents"

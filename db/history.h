@@ -11,6 +11,7 @@ struct history_commit {
 	char *oid;
 	char *tree_oid;
 	char *subject;	 /* hostile text */
+	char *paths;	 /* touched, one a line, hostile text; NULL: not known, or too many */
 	int64_t patch;	 /* 0: merge, root or empty change */
 	int64_t lineage; /* the patch's lineage; 0 when patch is 0 */
 	int64_t *parents;

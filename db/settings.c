@@ -21,6 +21,19 @@ const struct conf_key settings_keys[] = {
 	 "Odds by which boots must speak against a second change before a search ends with one; 0: "
 	 "none is looked for.",
 	 CONF_WITHIN(0, 1e6)},
+	{"bisect", false, "unlikely-paths", CONF_STRING,
+	 "Documentation/ LICENSES/ samples/ tools/ rust/ sound/ drivers/accel/ drivers/gpu/ "
+	 "drivers/hwmon/ drivers/iio/ drivers/infiniband/ drivers/input/ drivers/media/ "
+	 "drivers/net/ "
+	 "drivers/scsi/ drivers/staging/ drivers/usb/ *.rst *.yaml *_kunit.c MAINTAINERS CREDITS "
+	 ".mailmap .gitignore",
+	 "Commits that touch nothing else, and nothing but other architectures, are suspected "
+	 "less: "
+	 "DIRECTORY/, *ENDING or a path, with blanks between.",
+	 CONF_OPTIONAL},
+	{"bisect", false, "unlikely-share", CONF_FLOAT, "0.1",
+	 "Share of a full suspicion that such a commit keeps; 1: paths do not matter.",
+	 CONF_WITHIN(0.001, 1)},
 	{"bisect", false, "prove-boots", CONF_INT, "8",
 	 "Fresh boots of parent and of culprit that prove it; half as many of the tip and of "
 	 "the tip with the culprit reverted.",

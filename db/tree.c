@@ -115,9 +115,23 @@ static int64_t storable_time(int64_t t)
 	return t < 0 ? 0 : t > LAST_SECOND ? LAST_SECOND : t;
 }
 
+/* One a line, as text that any database takes; NULL for none. A path with a newline in it becomes two, neither of
+ * which says less than the whole: what reads them asks what is touched. */
+static char *paths_text(const struct strs *paths)
+{
+	AUTO_STR text = str_new();
+
+	for (size_t i = 0; i < paths->n; i++) {
+		str_add_utf8(&text, paths->v[i], strlen(paths->v[i]));
+		str_addc(&text, '\n');
+	}
+	return paths->n ? str_take(&text) : NULL;
+}
+
 static json_t *commit_json(const struct tree_commit *c)
 {
 	json_t *o = json_object();
+	AUTO_FREE char *paths = paths_text(&c->commit.paths);
 
 	js_set_str(o, "oid", c->commit.oid);
 	js_set_str(o, "tree", c->commit.tree);
@@ -129,6 +143,7 @@ static json_t *commit_json(const struct tree_commit *c)
 	js_set_str(o, "body", c->commit.body);
 	js_set_str(o, "message_id", c->commit.message_id);
 	js_set_str(o, "link", c->commit.link);
+	js_set_str(o, "paths", paths);
 	return o;
 }
 
@@ -136,12 +151,12 @@ static bool add_batch(struct db *db, const struct tree_commit *v, size_t n, stru
 {
 	static const char sql[] =
 		"insert into commits (oid, tree_oid, patch, author_name, author_email, authored_at,"
-		" subject, body, message_id, link)"
+		" subject, body, message_id, link, paths)"
 		" select x.oid, x.tree, p.id, x.author_name, x.author_email,"
-		"  to_timestamp(x.authored), x.subject, x.body, x.message_id, x.link"
+		"  to_timestamp(x.authored), x.subject, x.body, x.message_id, x.link, x.paths"
 		" from jsonb_to_recordset($1::jsonb) as x(oid text, tree text, patch_id text,"
 		"  author_name text, author_email text, authored bigint, subject text, body text,"
-		"  message_id text, link text)"
+		"  message_id text, link text, paths text)"
 		" left join patches p on p.patch_id = x.patch_id on conflict (oid) do nothing";
 	AUTO_JSON *list = json_array();
 	AUTO_FREE char *text = NULL;

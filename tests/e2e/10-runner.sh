@@ -38,6 +38,9 @@ is 'the marked series is one group' \
 is 'patch ids are those of git' \
 	"$(sql "select p.patch_id from commits c join patches p on p.id = c.patch where c.subject = 'mm: change number 5'")" \
 	"$(git -C "$tree" diff-tree -p --full-index main~3 | git patch-id --stable | cut -d' ' -f1)"
+is 'what a commit touches is stored, of the root it is not known' \
+	"$(sql "select paths from commits where subject = 'mm: change number 5'"),$(sql "select count(*) from commits where paths is null")" \
+	"$(git -C "$tree" diff-tree -r --no-commit-id --name-only main~3),1"
 is 'a hostile message is stored as it is' \
 	"$(sql "select subject from commits where oid = '$(git -C "$tree" rev-parse main~4)'")" \
 	"$(git -C "$tree" log -1 --format=%s main~4)"

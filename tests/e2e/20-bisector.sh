@@ -23,6 +23,9 @@ is "and three boots of each" "$(sql "select count(*) from jobs where kind = 'boo
 truth="'two ' || case i when 40 then 39 else i end, ln(800) + case when i >= 37 then 0.12 else 0 end, i <> 41, i <> 30"
 line two "$base" 1 8 "$truth"
 line two "$(commit 'two 8')" 10 64 "$truth"
+# What the culprit touches makes it a tenth as likely as the others; it is found all the same.
+sql "update commits set paths = case when subject = 'mm: patch 37' then E'Documentation/mm/x.rst\n' else E'mm/swap.c\n' end
+	where subject <> 'mm: patch 30'"
 snapshot "$base" "$(commit 'two 64')"
 
 serve 0.2 "select exists (select from bisections where ended_at is not null)" &
@@ -38,6 +41,9 @@ echo "# $kills times killed"
 is "the bisection ended" "$(sql "select state, outcome from bisections")" "done|culprit"
 is "with the planted commit" "$(sql "select c.subject from bisections b join commits c on c.id = b.culprit")" \
 	"mm: patch 37"
+is "although what it touches made it a tenth as likely" "$(sql "select round((b.prior / a.prior)::numeric, 6), count(*) over ()
+	from hypotheses a join commits ac on ac.id = a.commit and ac.subject = 'mm: patch 36',
+	hypotheses b join commits bc on bc.id = b.commit and bc.subject = 'mm: patch 37'")" "0.100000|1"
 is "posterior at least 0.99" "$(sql "select posterior >= 0.99 from bisections")" t
 is "one regression, proved" "$(sql "select state from regressions")" proved
 is "no step twice" "$(sql "select count(*) from jobs where purpose = 'bisect' and kind = 'boot'")" "$(sql "select count(*) from steps")"

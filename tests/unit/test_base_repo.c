@@ -437,6 +437,28 @@ static void test_changed_paths(void **state _unused)
 	assert_string_equal(got, wanted);
 }
 
+static void test_commit_paths(void **state _unused)
+{
+	AUTO_REPO *repo = opened("work");
+	CLEANUP(repo_commit_release) struct repo_commit commit = {0}, root = {0}, merge = {0};
+	AUTO_FREE char *oid = shell("git -C work rev-parse main");
+	AUTO_FREE char *first = shell("git -C work rev-list --max-parents=0 main");
+	AUTO_FREE char *merged = shell("git -C work rev-list --merges -1 merged");
+	AUTO_FREE char *wanted =
+		shell("git -C work diff-tree -r --no-commit-id --name-only --no-renames main");
+	AUTO_FREE char *got = NULL;
+	struct err err;
+
+	assert_true(repo_commit_read(repo, oid, &commit, &err));
+	got = strs_join(&commit.paths, "\n");
+	assert_string_equal(got, wanted);
+	assert_true(commit.paths.n > 0);
+	assert_true(repo_commit_read(repo, first, &root, &err));
+	assert_int_equal(root.paths.n, 0);
+	assert_true(repo_commit_read(repo, merged, &merge, &err));
+	assert_int_equal(merge.paths.n, 0);
+}
+
 static void test_diff_text(void **state _unused)
 {
 	AUTO_REPO *repo = opened("work");
@@ -660,6 +682,7 @@ int main(void)
 		cmocka_unit_test(test_commit_fields),
 		cmocka_unit_test(test_ancestry),
 		cmocka_unit_test(test_walk),
+		cmocka_unit_test(test_commit_paths),
 		cmocka_unit_test(test_changed_paths),
 		cmocka_unit_test(test_diff_text),
 		cmocka_unit_test(test_revert),

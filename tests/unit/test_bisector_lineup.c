@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "bisector/lineup.h"
+#include "bisector/paths.h"
 
 /* A history written as rows; ids rise, as the database gives them. */
 struct row {
@@ -53,7 +54,7 @@ static void world_make(struct world *w, const struct row *rows, size_t n, int64_
 	struct err err = {0};
 
 	*w = (struct world){.history = history_of(rows, n)};
-	assert_true(lineup_suspects(&w->history, good, bad, base, &w->suspects, &err));
+	assert_true(lineup_suspects(&w->history, NULL, good, bad, base, &w->suspects, &err));
 	assert_true(lineup_make(&w->history, &w->suspects, good, bad, base, &w->lineup, &err));
 }
 
@@ -218,6 +219,47 @@ static void base_moved(void **state _unused)
 	assert_false(slow(&w, 4, 3));
 }
 
+/* By weight, inside each of the groups; the base stands for more than its own paths. */
+static void suspected_less(void **state _unused)
+{
+	static const double weight[] = {0.1, 1, 1, 0.1, 1, 0.1, 1, 1, 0.1};
+	CLEANUP(history_release) struct history history = history_of(rebased, 9);
+	struct hypotheses h = {0};
+	AUTO_FREE struct hypothesis *owned = NULL;
+	struct err err = {0};
+	double full = 1 - LINEUP_NONE_PRIOR - LINEUP_KEPT_PRIOR;
+
+	assert_true(lineup_suspects(&history, weight, 5, 9, 1, &h, &err));
+	owned = h.v;
+	assert_int_equal(h.n, 6);
+	assert_float_equal(h.v[1].prior, LINEUP_KEPT_PRIOR * 0.1 / 1.1, 1e-12); /* 6 */
+	assert_float_equal(h.v[2].prior, full / 1.2, 1e-12);			/* 7 */
+	assert_float_equal(h.v[3].prior, LINEUP_KEPT_PRIOR / 1.1, 1e-12);	/* 8 */
+	assert_float_equal(h.v[4].prior, full * 0.1 / 1.2, 1e-12);		/* 9 */
+	assert_float_equal(h.v[5].prior, full * 0.1 / 1.2, 1e-12);		/* 4, dropped */
+}
+
+static void paths_that_hardly_matter(void **state _unused)
+{
+	CLEANUP(path_rule_release) struct path_rule rule = {0};
+	CLEANUP(path_rule_release) struct path_rule anywhere = {0};
+
+	path_rule_init(&rule, "Documentation/ tools/ *.rst MAINTAINERS", "x86_64", 0.1);
+	path_rule_init(&anywhere, "Documentation/", "pdp11", 0.1);
+	assert_float_equal(path_rule_weight(&rule, NULL), 1, 0);
+	assert_float_equal(path_rule_weight(&rule, ""), 1, 0);
+	assert_float_equal(path_rule_weight(&rule, "mm/swap.c\n"), 1, 0);
+	assert_float_equal(path_rule_weight(&rule, "Documentation/mm/x.txt\n"), 0.1, 0);
+	assert_float_equal(path_rule_weight(&rule, "Documentation/a\nmm/b.c\n"), 1, 0);
+	assert_float_equal(path_rule_weight(&rule, "mm/x.rst\nMAINTAINERS\narch/arm64/a\n"), 0.1,
+			   0);
+	assert_float_equal(path_rule_weight(&rule, "lib/MAINTAINERS\n"), 1, 0);
+	assert_float_equal(path_rule_weight(&rule, "arch/x86/mm/fault.c\n"), 1, 0);
+	assert_float_equal(path_rule_weight(&rule, "arch/x86_old/mm/fault.c\n"), 0.1, 0);
+	assert_float_equal(path_rule_weight(&rule, "arch/Kconfig\n"), 1, 0);
+	assert_float_equal(path_rule_weight(&anywhere, "arch/arm64/a\n"), 1, 0);
+}
+
 static void empty_range(void **state _unused)
 {
 	static const struct row rows[] = {{1, 0, 0, {0}}, {2, 20, 20, {1}}};
@@ -226,7 +268,7 @@ static void empty_range(void **state _unused)
 	AUTO_FREE struct hypothesis *owned = NULL;
 	struct err err = {0};
 
-	assert_false(lineup_suspects(&history, 2, 2, 2, &suspects, &err));
+	assert_false(lineup_suspects(&history, NULL, 2, 2, 2, &suspects, &err));
 	owned = suspects.v;
 	assert_int_equal(err.kind, ERR_USAGE);
 }
@@ -259,6 +301,7 @@ int main(void)
 		cmocka_unit_test(straight_line),      cmocka_unit_test(rebase_suspects),
 		cmocka_unit_test(rebase_sides),	      cmocka_unit_test(nothing_changed),
 		cmocka_unit_test(merge_in_the_range), cmocka_unit_test(base_moved),
+		cmocka_unit_test(suspected_less),     cmocka_unit_test(paths_that_hardly_matter),
 		cmocka_unit_test(empty_range),	      cmocka_unit_test(same_image_is_no_culprit),
 	};
 
