@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "bisector/pair.h"
 #include "db/regression.h"
 #include "stats/compare.h"
 #include "stats/estimate.h"
@@ -30,16 +31,13 @@ static void effects_release(struct effects *e)
 
 static bool compare_series(struct effects *e, size_t i, struct err *err)
 {
-	const struct series *series = &e->list.v[i];
-	AUTO_FREE double *before = xcalloc(e->estimates.n, sizeof(*before));
-	AUTO_FREE double *after = xcalloc(e->estimates.n, sizeof(*after));
-	size_t n0 = bisector_values(&e->estimates, series, "before", 0, 0, before);
-	size_t n1 = bisector_values(&e->estimates, series, "after", 0, 0, after);
+	struct comparison c;
 
-	if (n0 < 2 || n1 < 2)
-		return true;
-	return compare_boots(before, n0, after, n1, series->floor, better_parse(series->direction),
-			     &e->of[i], err);
+	if (!pair_compare(e->bisector->db, &e->estimates, &e->list.v[i], &c, err))
+		return false;
+	if (c.before_n >= 2 && c.after_n >= 2)
+		e->of[i] = c;
+	return true;
 }
 
 static bool read_effects(struct effects *e, struct err *err)

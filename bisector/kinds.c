@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "bisector/boots.h"
+#include "bisector/pair.h"
 #include "db/history.h"
 #include "db/request_work.h"
 #include "stats/compare.h"
@@ -198,18 +199,13 @@ bool kind_run(struct bisector *bisector, const struct request *request _unused, 
 static bool compare_one(const struct bisector *bisector, const struct gathered *g,
 			const struct series *series, json_t *list, struct err *err)
 {
-	AUTO_FREE double *before = xcalloc(g->estimates.n, sizeof(*before));
-	AUTO_FREE double *after = xcalloc(g->estimates.n, sizeof(*after));
-	size_t n0 = bisector_values(&g->estimates, series, "before", 0, 0, before);
-	size_t n1 = bisector_values(&g->estimates, series, "after", 0, 0, after);
 	struct comparison c;
 	json_t *obj;
 
-	if (!n0 || !n1)
-		return true;
-	if (!compare_boots(before, n0, after, n1, series->floor, better_parse(series->direction),
-			   &c, err))
+	if (!pair_compare(bisector->db, &g->estimates, series, &c, err))
 		return false;
+	if (!c.before_n || !c.after_n)
+		return true;
 	obj = kind_series(bisector, series);
 	js_set_i64(obj, "before_n", (int64_t)c.before_n);
 	js_set_f64(obj, "before_mean", c.before_mean);
@@ -221,6 +217,7 @@ static bool compare_one(const struct bisector *bisector, const struct gathered *
 	js_set_f64(obj, "p", c.p);
 	js_set_bool(obj, "significant", c.significant);
 	js_set_f64(obj, "mde", c.mde);
+	js_set_str(obj, "test", compare_test_name(c.test));
 	json_array_append_new(list, obj);
 	return true;
 }

@@ -20,6 +20,8 @@ static void series_release(struct compared_series *series)
 	free(series->direction);
 	free(series->before);
 	free(series->after);
+	events_release(&series->before_events);
+	events_release(&series->after_events);
 }
 
 void compare_data_release(struct compare_data *data)
@@ -78,6 +80,20 @@ static void take_series(const struct rows *rows, size_t i, struct compared_serie
 	out->after_n = row_f64s(rows, i, "after", &out->after);
 }
 
+static bool read_events(struct db *db, const struct rows *rows, size_t i,
+			struct compared_series *out, struct err *err)
+{
+	AUTO_FREE int64_t *before = NULL;
+	AUTO_FREE int64_t *after = NULL;
+	size_t n = row_i64s(rows, i, "before_boots", &before);
+	size_t m = row_i64s(rows, i, "after_boots", &after);
+	int64_t id = row_i64(rows, i, "id");
+
+	return events_read(db, out->benchmark, out->metric, id, before, n, &out->before_events,
+			   err) &&
+	       events_read(db, out->benchmark, out->metric, id, after, m, &out->after_events, err);
+}
+
 static bool read_series(struct db *db, const struct compare_key *key, struct compare_data *out,
 			struct err *err)
 {
@@ -88,13 +104,18 @@ static bool read_series(struct db *db, const struct compare_key *key, struct com
 		"   as before,"
 		"  coalesce(array_agg(e.estimate order by e.boot) filter (where e.image = $2), "
 		"'{}')"
-		"   as after, max(r.params::text)::jsonb as params"
+		"   as after, max(r.params::text)::jsonb as params,"
+		"  coalesce(array_agg(e.boot order by e.boot) filter (where e.image = $1), '{}')"
+		"   as before_boots,"
+		"  coalesce(array_agg(e.boot order by e.boot) filter (where e.image = $2), '{}')"
+		"   as after_boots"
 		"  from boot_estimates e"
 		"  join runs r on r.boot = e.boot"
 		"  join samples x on x.run = r.id and x.series = e.series"
 		"  where e.image in ($1, $2) and ($4::bigint is null or e.request = $4)"
 		"  group by e.series)"
-		" select cl.name as class, s.benchmark, s.version, s.params_hash, s.pass,"
+		" select s.id, v.before_boots, v.after_boots, cl.name as class, s.benchmark, "
+		"s.version, s.params_hash, s.pass,"
 		" m.name as metric, m.unit, m.direction, m.floor, v.before, v.after,"
 		" (select string_agg(kv.key || '=' || kv.value, ' ' order by kv.key)"
 		"  from jsonb_each_text(v.params) kv) as params"
@@ -110,8 +131,13 @@ static bool read_series(struct db *db, const struct compare_key *key, struct com
 			  dbv_id(key->class_id), dbv_id(key->request)),
 		      DB_MANY, &rows, err))
 		return false;
-	for (size_t i = 0; i < rows_n(rows); i++)
-		take_series(rows, i, array_push(out->v, out->n, out->cap));
+	for (size_t i = 0; i < rows_n(rows); i++) {
+		struct compared_series *series = array_push(out->v, out->n, out->cap);
+
+		take_series(rows, i, series);
+		if (!read_events(db, rows, i, series, err))
+			return err_wrap(err, "events of %s", series->metric);
+	}
 	return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/js.h"
 #include "db/conn.h"
+#include "db/events.h"
 #include "db/locks.h"
 
 /* Both images must be there (mmperf run, mmperf compare make them). */
@@ -32,6 +33,7 @@ struct compared_series {
 	size_t before_n;
 	double *after;
 	size_t after_n;
+	struct events before_events, after_events; /* of the same boots */
 };
 
 struct compare_data {

@@ -24,6 +24,24 @@ void compare_table_release(struct compare_table *table)
 	*table = (struct compare_table){0};
 }
 
+static struct compare_events counted(const struct events *events)
+{
+	if (events->kind == EVENTS_NONE)
+		return (struct compare_events){0};
+	return (struct compare_events){events->n,	events->hits,
+				       events->of,	(const int64_t *const *)events->boots,
+				       events->buckets, events->q};
+}
+
+/* Shares and tails have tests of their own; without counts of every boot it stays with their numbers. */
+static void look_at_events(const struct compared_series *series, struct comparison *stats)
+{
+	struct compare_events before = counted(&series->before_events);
+	struct compare_events after = counted(&series->after_events);
+
+	compare_events(&before, &after, series->floor, better_parse(series->direction), stats);
+}
+
 static void compute_row(const struct compared_series *series, struct compare_row *row)
 {
 	struct err err = {0};
@@ -35,6 +53,8 @@ static void compute_row(const struct compared_series *series, struct compare_row
 	else if (!compare_boots(series->before, series->before_n, series->after, series->after_n,
 				series->floor, better_parse(series->direction), &row->stats, &err))
 		row->problem = xstrdup(err.msg);
+	else
+		look_at_events(series, &row->stats);
 }
 
 /* A table of twenty metrics would star one of them by chance alone. */
@@ -186,6 +206,38 @@ static void print_head(const struct compare_data *data, struct str *out)
 		str_add(out, "\nBoth build to the same code: there is nothing to compare.\n");
 }
 
+/* Rows that were compared by their events, by name. */
+static void name_rows(const struct compare_table *table, enum compare_test test, struct str *out)
+{
+	AUTO_STRS names = STRS_INIT;
+
+	for (size_t i = 0; i < table->n_rows; i++) {
+		const struct compare_row *row = &table->rows[i];
+
+		if (row->problem || row->stats.test != test ||
+		    strs_has(&names, row->series->metric))
+			continue;
+		if (names.n)
+			str_add(out, ", ");
+		escape_text(out, row->series->metric);
+		strs_push(&names, row->series->metric);
+	}
+}
+
+static void print_special(const struct compare_table *table, struct str *out)
+{
+	AUTO_STR shares = str_new(), tails = str_new();
+
+	name_rows(table, COMPARE_SHARES, &shares);
+	name_rows(table, COMPARE_TAILS, &tails);
+	if (shares.len)
+		str_addf(out, "By what the boots counted, as shares of all events: %s.\n",
+			 shares.s);
+	if (tails.len)
+		str_addf(out, "No surer than the events of the boots' histograms allow: %s.\n",
+			 tails.s);
+}
+
 void compare_table_print(const struct compare_table *table, struct str *out)
 {
 	size_t to;
@@ -213,6 +265,7 @@ void compare_table_print(const struct compare_table *table, struct str *out)
 			     "correction for the\nnumber of rows; Welch's t on logarithms, from 8 "
 			     "boots a side Yuen's on trimmed ones.\nDetectable: the change that a "
 			     "row by itself would have shown 9 times of 10.\n");
+	print_special(table, out);
 }
 
 static json_t *row_json(const struct compare_row *row)
@@ -243,6 +296,7 @@ static json_t *row_json(const struct compare_row *row)
 	js_set_f64(obj, "p", row->stats.p);
 	js_set_bool(obj, "significant", row->stats.significant);
 	js_set_str(obj, "word", word_of(row));
+	js_set_str(obj, "test", compare_test_name(row->stats.test));
 	return obj;
 }
 

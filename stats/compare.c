@@ -65,6 +65,7 @@ bool compare_boots(const double *before, size_t n0, const double *after, size_t 
 	    !estimate_logs(after, n1, floor, x + n0, err))
 		return false;
 	robust = is_robust(n0, n1);
+	c.test = robust ? COMPARE_TRIMMED : COMPARE_NUMBERS;
 	c.before_mean = level(robust ? estimate_trimmed_mean(x, n0) : estimate_mean(x, n0), floor);
 	c.after_mean = level(robust ? estimate_trimmed_mean(x + n0, n1) : estimate_mean(x + n0, n1),
 			     floor);
@@ -79,6 +80,82 @@ bool compare_boots(const double *before, size_t n0, const double *after, size_t 
 	c.mde = detectable(&iv);
 	*out = c;
 	return true;
+}
+
+/* Larger is worse. */
+static struct interval turned(struct interval iv, enum better better)
+{
+	double lo = iv.lo;
+
+	if (better_sign(better) > 0.0)
+		return iv;
+	iv.diff = -iv.diff;
+	iv.lo = -iv.hi;
+	iv.hi = -lo;
+	return iv;
+}
+
+static struct counted *counts_of(const struct compare_events *events)
+{
+	struct counted *counts = xcalloc(events->n, sizeof(*counts));
+
+	for (size_t i = 0; i < events->n; i++)
+		counts[i] = (struct counted){events->hits[i], events->of[i]};
+	return counts;
+}
+
+static void compare_shares(const struct compare_events *before, const struct compare_events *after,
+			   double floor, enum better better, struct comparison *out)
+{
+	AUTO_FREE struct counted *b = counts_of(before);
+	AUTO_FREE struct counted *a = counts_of(after);
+	struct interval iv =
+		turned(proportion_compare(b, before->n, a, after->n, floor, 0.95), better);
+
+	if (!(iv.df > 0.0))
+		return;
+	out->test = COMPARE_SHARES;
+	out->before_mean = proportion_share(b, before->n).p;
+	out->after_mean = proportion_share(a, after->n).p;
+	out->effect = iv.diff;
+	out->lo = iv.lo;
+	out->hi = iv.hi;
+	out->p = iv.p;
+	out->significant = iv.p < 0.05;
+	out->mde = detectable(&iv);
+}
+
+static void compare_tails(const struct compare_events *before, const struct compare_events *after,
+			  enum better better, struct comparison *out)
+{
+	const struct tails b = {before->histograms, before->n, before->buckets};
+	const struct tails a = {after->histograms, after->n, after->buckets};
+	struct interval iv = turned(proportion_tail(&b, &a, before->q, 0.95), better);
+
+	if (!(iv.df > 0.0))
+		return;
+	out->test = COMPARE_TAILS;
+	out->lo = fmin(out->lo, iv.lo);
+	out->hi = fmax(out->hi, iv.hi);
+	out->p = fmax(out->p, iv.p);
+	out->significant = out->p < 0.05;
+	out->mde = fmax(out->mde, detectable(&iv));
+}
+
+void compare_events(const struct compare_events *before, const struct compare_events *after,
+		    double floor, enum better better, struct comparison *out)
+{
+	if (before->hits && after->hits)
+		compare_shares(before, after, floor, better, out);
+	else if (before->histograms && after->histograms)
+		compare_tails(before, after, better, out);
+}
+
+const char *compare_test_name(enum compare_test test)
+{
+	static const char *const names[] = {"welch", "yuen", "share", "tail"};
+
+	return names[test];
 }
 
 double compare_relative(double log_ratio)

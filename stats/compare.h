@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "stats/estimate.h"
+#include "stats/proportion.h"
 
 #include <stddef.h>
 
@@ -25,7 +26,15 @@ enum {
 	COMPARE_ROBUST_N = 8
 };
 
+enum compare_test {
+	COMPARE_NUMBERS, /* Welch's t of one number per boot */
+	COMPARE_TRIMMED, /* Yuen's */
+	COMPARE_SHARES,	 /* of the events that boots counted */
+	COMPARE_TAILS	 /* one of the first two, no surer than the events allow */
+};
+
 struct comparison {
+	enum compare_test test;
 	size_t before_n, after_n;
 	double before_mean, after_mean; /* geometric, in the metric's unit */
 	double effect, lo, hi; /* log ratio after/before, signed so that > 0 is worse; 95 % */
@@ -42,7 +51,30 @@ struct comparison {
 bool compare_boots(const double *before, size_t n0, const double *after, size_t n1, double floor,
 		   enum better better, struct comparison *out, struct err *err) _must_check;
 
-/* The 95 % interval that it uses, of numbers that are logarithms already. */
+/* What n boots counted: hits and of for a metric that is a share of events, else histograms (stats/hist.h) for one
+ * that is their quantile q, else nothing. Borrowed. */
+struct compare_events {
+	size_t n;
+	const int64_t *hits, *of;
+	const int64_t *const *histograms;
+	size_t buckets;
+	double q;
+};
+
+/*
+ * Looks at the events behind a comparison's boots, the same ones in the same order. A share: means are those of all
+ * events, and the test is proportion_compare()'s instead. A quantile: boots whose numbers happen to agree would seem
+ * certain, so interval, p and what is detectable become the wider of the two tests' (buckets are too wide for
+ * proportion_tail() to stand alone: what moves inside of one does not show). Says nothing new when a side has
+ * nothing counted, or in one boot only.
+ */
+void compare_events(const struct compare_events *before, const struct compare_events *after,
+		    double floor, enum better better, struct comparison *out);
+
+/* "welch", "yuen", "share", "tail". */
+const char *compare_test_name(enum compare_test test);
+
+/* The 95 % interval that compare_boots() uses, of numbers that are logarithms already. */
 struct interval compare_interval(const double *before, size_t n0, const double *after, size_t n1);
 
 /* Log ratio -> relative change: 0.0953 -> 0.10. */

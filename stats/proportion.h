@@ -22,6 +22,7 @@ struct counted {
 struct share {
 	double p, n;
 	double effect; /* the design effect, >= 1: events that say as much as one */
+	size_t boots;  /* that counted any */
 };
 
 /* n boots with events in at least one. */
@@ -30,11 +31,15 @@ struct share proportion_share(const struct counted *boots, size_t n);
 void proportion_wilson(const struct share *share, double z, double *lo, double *hi);
 
 /*
- * Share after - before, with the interval of Newcombe 1998 ("Interval estimation for the difference
- * between independent proportions", method 10) and the p of the pooled score test. df is inf.
+ * Log ratio after / before of share + floor. Each side's limits are Wilson's, carried over to the logs; the
+ * two sides are joined by their squares (Zou and Donner 2008, "Construction of confidence limits about
+ * effect measures"). Deviates are those of t with the boots' degrees of freedom, since the design effect is
+ * known no better. p: two-sided, of the t whose half width is the nearer side's. With fewer than two boots that
+ * counted on a side nothing can be said: df = 0, limits are infinite, p = 1.
  */
 struct interval proportion_compare(const struct counted *before, size_t n0,
-				   const struct counted *after, size_t n1, double level);
+				   const struct counted *after, size_t n1, double floor,
+				   double level);
 
 /* Histograms of boots: n of them, each with `buckets` log2 buckets as in stats/hist.h. */
 struct tails {
@@ -43,10 +48,9 @@ struct tails {
 };
 
 /*
- * Log ratio after / before of the quantile q, in nats, of all boots' events. Each side's interval is
- * where Wilson's for the share below the quantile comes out on the histogram, which holds for any
- * distribution; the two are joined by their squares (Zou and Donner 2008, "Construction of confidence
- * limits about effect measures"). p: two-sided, of the normal whose half width is the nearer side's.
+ * Log ratio after / before of the quantile q, in nats, of all boots' events. Each side's limits are
+ * where Wilson's for the share below the quantile come out on the histogram, which holds for any
+ * distribution that is even inside its buckets; deviates, joining, p and too few boots as above.
  */
 struct interval proportion_tail(const struct tails *before, const struct tails *after, double q,
 				double level);

@@ -5,7 +5,8 @@
 . "$(dirname "$0")/../fake-line.sh"
 test_begin
 
-plant 2 shift=2:0.2 metric=fault_ns:ns:lower:1000:0.01 metric=lock.lruvec.wait_per_op:ns:lower:50:0.05
+plant 2 shift=2:0.2 shift=2:0.2:folio_fallback shift=2:0.2:latency_p999 metric=fault_ns:ns:lower:1000:0.01 metric=lock.lruvec.wait_per_op:ns:lower:50:0.05 \
+	metric=folio_fallback:ratio:lower:0.2:0.001 metric=latency_p999:ns:lower:9000:0.001
 line_settings
 start_all
 wait_sql 60 "select exists (select from snapshots)"
@@ -41,6 +42,32 @@ is "... one that does not is not" "$(grep -c pgfault "$dir/out")" 0
 like "the call tree tells what went away" "$(cat "$dir/out")" '7\.00 %  +0\.00 %  +-7\.00 +lru_add_drain'
 compare --profile --json
 like "both are in the JSON" "$(tr -d '\n' <"$dir/out")" '"counters": *\[ *\{.*"profiles": *\[ *\{'
+
+# --- what boots counted ------------------------------------------------------------------------------
+row_of() { # METRIC: "test significant" of its row
+	/usr/bin/python3 -c 'import json, sys
+print(*[(r["test"], r["significant"]) for r in json.load(open(sys.argv[1]))["rows"] if r["metric"] == sys.argv[2]][0])' "$dir/out" "$1"
+}
+compare --json
+is "a share without counts is compared as a number" "$(row_of folio_fallback)" "welch True"
+is "and so is a tail without histograms" "$(row_of latency_p999)" "welch True"
+ok "agents that tell what they counted: 20 and 24 of 100 faults, one in 500 slow" sql "
+	insert into counters (run, name, value)
+	select r.id, 'mthp.16k.anon_fault_' || x.name, case when $before then x.a else x.b end
+	from runs r join boots b on b.id = r.boot and r.pass = 'clean',
+	 (values ('alloc', 80, 76), ('fallback', 20, 24), ('fallback_charge', 7, 7)) x(name, a, b);
+	insert into histograms (run, metric, unit, buckets)
+	select r.id, 'latency_mean', 'ns', '{0,0,0,0,0,0,0,0,0,400,98,1,1}' from runs r where r.pass = 'clean'"
+compare --json
+is "the share is that of all faults, and so few are not certain" "$(row_of folio_fallback)" "share False"
+is "no more is the tail of so few" "$(row_of latency_p999)" "tail False"
+compare
+like "the table says which rows those are" "$(tr '\n' ' ' <"$dir/out")" \
+	'shares of all events: folio_fallback.*histograms allow: latency_p999'
+sql "delete from histograms where run = (select max(r.id) from runs r join boots b on b.id = r.boot join attempts a on a.id = b.attempt
+	join jobs j on j.id = a.job where j.request is not null and r.pass = 'clean')"
+compare --json
+is "a boot that did not tell leaves it with the numbers" "$(row_of latency_p999)" "welch True"
 
 # --- another environment -----------------------------------------------------------------------------
 ok "the second side had other firmware" sql "

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "stats/compare.h"
 #include "stats/proportion.h"
 #include "stats/rng.h"
 
@@ -23,21 +24,35 @@ static void near(double a, double b, double tolerance)
 		fail_msg("%.9g is not within %g of %.9g", a, tolerance, b);
 }
 
-/* Newcombe 1998, "Interval estimation for the difference between independent proportions", Table II,
- * method 10: 56/70 against 48/80 and 9/10 against 3/10. */
-static void test_newcombe(void **state)
+/* By hand from Wilson's limits of 56/70 and 48/80, each dealt to two boots that agree: t of 2 degrees of freedom. */
+static void test_by_hand(void **state)
 {
-	const struct counted a = {56, 70}, b = {48, 80}, c = {9, 10}, d = {3, 10};
-	struct interval iv = proportion_compare(&b, 1, &a, 1, 0.95);
+	static const struct counted a[] = {{28, 35}, {28, 35}}, b[] = {{24, 40}, {24, 40}};
+	struct interval iv = proportion_compare(b, 2, a, 2, 0.01, 0.95);
+	struct share sa = proportion_share(a, 2), sb = proportion_share(b, 2);
+	double t = estimate_t_quantile(0.975, 2), la, ha, lb, hb;
 
 	(void)state;
-	near(iv.diff, 0.2, 1e-12);
-	near(iv.lo, 0.0524, 5e-5);
-	near(iv.hi, 0.3339, 5e-5);
-	iv = proportion_compare(&d, 1, &c, 1, 0.95);
-	near(iv.lo, 0.1705, 5e-5);
-	near(iv.hi, 0.8090, 5e-5);
-	assert_true(iv.p < 0.01);
+	near(t, 4.302653, 1e-6);
+	proportion_wilson(&sa, t, &la, &ha);
+	proportion_wilson(&sb, t, &lb, &hb);
+	near(iv.diff, log(0.81 / 0.61), 1e-12);
+	near(iv.df, 2, 0);
+	near(iv.lo, iv.diff - hypot(log(0.81 / (la + 0.01)), log((hb + 0.01) / 0.61)), 1e-12);
+	near(iv.hi, iv.diff + hypot(log((ha + 0.01) / 0.81), log(0.61 / (lb + 0.01))), 1e-12);
+	assert_true((iv.p < 0.05) == (iv.lo > 0));
+}
+
+/* One boot a side knows nothing of what boots differ by. */
+static void test_one_boot(void **state)
+{
+	static const struct counted a = {900, 1000}, b = {100, 1000};
+	struct interval iv = proportion_compare(&b, 1, &a, 1, 0, 0.95);
+
+	(void)state;
+	near(iv.df, 0, 0);
+	near(iv.p, 1, 0);
+	assert_true(isinf(iv.lo) && isinf(iv.hi));
 }
 
 /* Wilson 1927 as in Newcombe's companion paper, Table I: 81/263 gives 0.2553 to 0.3662. */
@@ -94,8 +109,8 @@ static void test_share_covers(void **state)
 			for (int i = 0; i < 300; i++)
 				c->hits += rng_uniform(&rng) < p;
 		}
-		iv = proportion_compare(x[0], BOOTS, x[1], BOOTS, 0.95);
-		covered += iv.lo <= 0.1 && iv.hi >= 0.1;
+		iv = proportion_compare(x[0], BOOTS, x[1], BOOTS, 0.01, 0.95);
+		covered += iv.lo <= log(0.81 / 0.71) && iv.hi >= log(0.81 / 0.71);
 	}
 	print_message("share: covered %.1f %%\n", 100.0 * covered / RUNS);
 	assert_true(covered >= 0.90 * RUNS && covered <= 0.98 * RUNS);
@@ -146,8 +161,8 @@ static void test_tail_covers(void **state)
 static void test_tail_same(void **state)
 {
 	static const int64_t h[BUCKETS] = {[3] = 500, [4] = 300, [9] = 40};
-	const int64_t *p[] = {h};
-	const struct tails t = {p, 1, BUCKETS};
+	const int64_t *p[] = {h, h};
+	const struct tails t = {p, 2, BUCKETS};
 	struct interval iv = proportion_tail(&t, &t, 0.99, 0.95);
 
 	(void)state;
@@ -156,12 +171,67 @@ static void test_tail_same(void **state)
 	near(iv.p, 1, 1e-12);
 }
 
+/* Boots that all agree leave Welch's test no doubt at all; a handful of events is not that sure. */
+static void test_agreeing_boots(void **state)
+{
+	static const double before[] = {1, 1, 1}, after[] = {0.95, 0.95, 0.95};
+	static const int64_t all[] = {20, 20, 20}, most[] = {19, 19, 19};
+	const struct compare_events b = {.n = 3, .hits = all, .of = all};
+	const struct compare_events a = {.n = 3, .hits = most, .of = all}, none = {0};
+	struct comparison c;
+	struct err err;
+
+	(void)state;
+	assert_true(compare_boots(before, 3, after, 3, 0.01, BETTER_HIGHER, &c, &err));
+	assert_true(c.significant && c.p < 1e-6);
+	compare_events(&b, &none, 0.01, BETTER_HIGHER, &c);
+	assert_string_equal(compare_test_name(c.test), "welch");
+	compare_events(&b, &a, 0.01, BETTER_HIGHER, &c);
+	assert_string_equal(compare_test_name(c.test), "share");
+	assert_false(c.significant);
+	near(c.before_mean, 1, 0);
+	near(c.after_mean, 0.95, 1e-12);
+	near(c.effect, log(1.01 / 0.96), 1e-12); /* fewer is worse */
+	assert_true(c.lo < 0 && c.hi > c.effect);
+}
+
+/* The number that the agent told stays what is stated; the events widen what surrounds it, and never narrow it. */
+static void test_tail_widens(void **state)
+{
+	static const double before[] = {1000, 1000, 1001}, after[] = {1100, 1101, 1100};
+	static const double loose[] = {600, 1100, 2000};
+	static const int64_t h[BUCKETS] = {[8] = 990, [9] = 8, [10] = 2};
+	static const int64_t many[BUCKETS] = {[8] = 990000, [9] = 8000, [10] = 2000};
+	const int64_t *few[] = {h, h, h}, *lots[] = {many, many, many};
+	const struct compare_events b = {.n = 3, .histograms = few, .buckets = BUCKETS, .q = 0.999};
+	const struct compare_events l = {
+		.n = 3, .histograms = lots, .buckets = BUCKETS, .q = 0.999};
+	struct comparison c, was;
+	struct err err;
+
+	(void)state;
+	assert_true(compare_boots(before, 3, after, 3, 0, BETTER_LOWER, &c, &err));
+	was = c;
+	assert_true(c.significant);
+	compare_events(&b, &b, 0, BETTER_LOWER, &c);
+	assert_string_equal(compare_test_name(c.test), "tail");
+	assert_false(c.significant);
+	near(c.effect, was.effect, 0);
+	assert_true(c.lo < was.lo && c.hi > was.hi && c.mde > was.mde);
+	assert_true(compare_boots(before, 3, loose, 3, 0, BETTER_LOWER, &c, &err));
+	was = c;
+	compare_events(&l, &l, 0, BETTER_LOWER, &c);
+	assert_true(c.lo <= was.lo && c.hi >= was.hi && c.p >= was.p && c.mde >= was.mde);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_newcombe),      cmocka_unit_test(test_wilson),
-		cmocka_unit_test(test_design_effect), cmocka_unit_test(test_share_covers),
-		cmocka_unit_test(test_tail_covers),   cmocka_unit_test(test_tail_same),
+		cmocka_unit_test(test_by_hand),	     cmocka_unit_test(test_one_boot),
+		cmocka_unit_test(test_wilson),	     cmocka_unit_test(test_design_effect),
+		cmocka_unit_test(test_share_covers), cmocka_unit_test(test_tail_covers),
+		cmocka_unit_test(test_tail_same),    cmocka_unit_test(test_agreeing_boots),
+		cmocka_unit_test(test_tail_widens),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
