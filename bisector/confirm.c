@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "bisector/boots.h"
+#include "bisector/level.h"
 #include "bisector/start.h"
 #include "db/candidate.h"
 #include "stats/detect.h"
@@ -29,6 +30,7 @@ struct confirming {
 	struct estimates estimates;
 	struct member *members;
 	size_t n_members;
+	struct level level;
 	size_t each;   /* boots a side in one stage */
 	size_t asked;  /* boots a side that were asked for so far */
 	size_t stages; /* the same in stages */
@@ -59,8 +61,7 @@ static bool judge(struct confirming *c, struct member *member, size_t undecided,
 		.blocks = c->stages_max,
 		.each = c->each,
 		.min_effect = bisector_min_effect(c->bisector, member->series->metric),
-		.alpha = conf_f64(c->bisector->settings->conf, "detect", NULL, "alpha") /
-			 (double)undecided,
+		.alpha = exp(-c->level.needed) / (double)undecided,
 	};
 	member->v = confirm_blocks(blocks, n, &prior, &member->rule);
 	return true;
@@ -111,6 +112,16 @@ static bool judge_members(struct confirming *c, const struct series *own, struct
 				(struct member){.candidate = followers.v[i], .series = series};
 	}
 	return judge_all(c, err);
+}
+
+/* Evidence of the cluster: of its best metric, over how many there are. */
+static double log_e(const struct confirming *c)
+{
+	double best = 0;
+
+	for (size_t i = 0; i < c->n_members; i++)
+		best = fmax(best, -log(c->members[i].v.p));
+	return best - log((double)c->n_members);
 }
 
 /* How far a metric stood out of its noise, in the boots that raised and in those that confirmed. */
@@ -207,6 +218,8 @@ static bool end_others(struct confirming *c, int64_t leader, struct err *err)
 static bool confirmed(struct confirming *c, const struct member *best, struct err *err)
 {
 	return candidate_promote(c->bisector->db, c->candidate->id, best->candidate.id, err) &&
+	       candidate_set_evidence(c->bisector->db, best->candidate.id, c->level.alpha, log_e(c),
+				      err) &&
 	       end_members(c, err) && end_others(c, best->candidate.id, err) &&
 	       start_from_candidate(c->bisector, &best->candidate, best->series, err);
 }
@@ -254,6 +267,19 @@ static bool queue_stage(struct confirming *c, const struct series *series, struc
 	return boots_queue(c->bisector, &plan, c->asked, c->each, err);
 }
 
+/* The cluster's part of what noise may raise in a week is given with its first boots. */
+static bool begin(struct confirming *c, const struct series *own, struct err *err)
+{
+	const struct level *level = &c->level;
+
+	log_info("candidate %lld: cluster %zu of seven days: may be wrong with probability %.2g, "
+		 "beside %.2g false alarms that the others allow; needs an e-value of %.3g",
+		 (long long)c->candidate->id, level->clusters, level->alpha, level->spent,
+		 exp(level->needed));
+	return candidate_set_evidence(c->bisector->db, c->candidate->id, level->alpha, 0, err) &&
+	       queue_stage(c, own, err);
+}
+
 static bool abandon(struct confirming *c, const char *why, struct err *err)
 {
 	AUTO_FREE char *reason = xasprintf("the boots to confirm it did not succeed: %s", why);
@@ -271,7 +297,9 @@ static bool look(struct confirming *c, const struct series *own, struct err *err
 
 	if (boots.done * 2 < boots.asked)
 		return abandon(c, boots.error ? boots.error : "too few of them", err);
-	if (!judge_members(c, own, err))
+	if (!judge_members(c, own, err) ||
+	    !candidate_set_evidence(c->bisector->db, c->candidate->id, c->level.alpha, log_e(c),
+				    err))
 		return false;
 	best = strongest(c);
 	if (best)
@@ -296,10 +324,12 @@ static bool advance(struct confirming *c, struct err *err)
 		return false;
 	if (!own.v[0].suite)
 		return err_set(err, ERR_FAILED, "no suite gives its series now");
+	if (!level_read(c->bisector, c->candidate->id, &c->level, err))
+		return false;
 	c->asked = boots_progress(&c->jobs, "before").asked;
 	c->stages = (c->asked + c->each - 1) / c->each; /* `each` may have been set anew */
 	if (!c->stages)
-		return queue_stage(c, &own.v[0], err) && db_tx_commit(&tx, err);
+		return begin(c, &own.v[0], err) && db_tx_commit(&tx, err);
 	if (boots_progress(&c->jobs, NULL).open)
 		return true;
 	if (!estimates_read(c->bisector->db, &filter, &c->estimates, err) ||

@@ -52,6 +52,14 @@ static void print_totals(const json_t *t)
 	       (long long)js_i64_or(t, "outbox_unsure", 0));
 }
 
+static void print_alarms(const json_t *a)
+{
+	printf("suspected in 7 days: %lld, confirmed %lld; noise alone: %.2g confirmed at most, on "
+	       "average, %.3g allowed\n",
+	       (long long)js_i64_or(a, "clusters", 0), (long long)js_i64_or(a, "confirmed", 0),
+	       js_f64_or(a, "expected_false", 0), js_f64_or(a, "allowed_false", 0));
+}
+
 static void print_bisections(const json_t *rows)
 {
 	static const struct show_column columns[] = {
@@ -123,6 +131,17 @@ static bool add_idle(struct db *db, json_t *doc, struct err *err)
 	return true;
 }
 
+static bool add_alarms(struct session *session, struct db *db, json_t *doc, struct err *err)
+{
+	const struct settings *settings;
+	json_t *v;
+
+	if (!session_settings(session, &settings, err) || !status_alarms(db, &v, err))
+		return false;
+	js_set_f64(v, "allowed_false", conf_f64(settings->conf, "detect", NULL, "false-mails"));
+	return put(doc, "alarms", v);
+}
+
 static bool gather(struct db *db, double window_s, json_t *doc, struct err *err)
 {
 	json_t *v;
@@ -171,6 +190,7 @@ static void print_all(const json_t *doc, double window_s)
 	print_bisections(json_object_get(doc, "bisections"));
 	putchar('\n');
 	print_totals(json_object_get(doc, "totals"));
+	print_alarms(json_object_get(doc, "alarms"));
 	print_utilisation(json_object_get(doc, "utilisation"), window.s);
 	print_failures(json_object_get(doc, "failures"), window.s);
 }
@@ -231,7 +251,8 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		return false;
 	if (help)
 		return true;
-	if (!session_db(session, &db, err) || !gather(db, window_s, doc, err))
+	if (!session_db(session, &db, err) || !gather(db, window_s, doc, err) ||
+	    !add_alarms(session, db, doc, err))
 		return false;
 	if (session->json)
 		session_print_json(doc);

@@ -3,6 +3,7 @@
 #include "db/candidate.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "db/row.h"
@@ -135,4 +136,41 @@ bool candidate_promote(struct db *db, int64_t old, int64_t leader, struct err *e
 				  " where (leader = $1 or id = $1) and state = 'confirming'";
 
 	return db_exec(db, sql, DBV(dbv_i64(old), dbv_i64(leader)), err);
+}
+
+void candidate_week_release(struct candidate_week *week)
+{
+	free(week->log_e);
+	*week = (struct candidate_week){0};
+}
+
+bool candidate_week_read(struct db *db, int64_t leader, struct candidate_week *out, struct err *err)
+{
+	static const char sql[] =
+		"select id = $1 as own, alpha, coalesce(log_e, 0) as log_e from candidates"
+		" where leader is null and alpha is not null"
+		"  and (id = $1 or created_at > now() - interval '7 days') order by id";
+	AUTO_ROWS *rows = NULL;
+
+	*out = (struct candidate_week){.own = NAN};
+	if (!db_query(db, sql, DBV(dbv_i64(leader)), DB_MANY, &rows, err))
+		return err_wrap(err, "clusters of the week");
+	out->log_e = xcalloc(rows_n(rows), sizeof(*out->log_e));
+	for (size_t i = 0; i < rows_n(rows); i++) {
+		if (row_bool(rows, i, "own")) {
+			out->own = row_f64(rows, i, "alpha");
+			continue;
+		}
+		out->spent += row_f64(rows, i, "alpha");
+		out->log_e[out->n++] = row_f64(rows, i, "log_e");
+	}
+	return true;
+}
+
+bool candidate_set_evidence(struct db *db, int64_t leader, double alpha, double log_e,
+			    struct err *err)
+{
+	static const char sql[] = "update candidates set alpha = $2, log_e = $3 where id = $1";
+
+	return db_exec(db, sql, DBV(dbv_i64(leader), dbv_f64(alpha), dbv_f64(log_e)), err);
 }

@@ -55,6 +55,20 @@ struct candidate_end {
 
 bool candidate_decide(struct db *db, int64_t id, const struct candidate_end *end,
 		      struct err *err) _must_check;
+/* What the other clusters of the last seven days came to, and what this one was given. */
+struct candidate_week {
+	double *log_e; /* of the others whose boots were asked for; 0: no evidence yet */
+	size_t n;
+	double spent; /* sum of their alphas */
+	double own;   /* this leader's alpha; NAN: not given yet */
+};
+
+void candidate_week_release(struct candidate_week *week);
+bool candidate_week_read(struct db *db, int64_t leader, struct candidate_week *out,
+			 struct err *err) _must_check;
+/* What a leader was given and has come to. */
+bool candidate_set_evidence(struct db *db, int64_t leader, double alpha, double log_e,
+			    struct err *err) _must_check;
 /* Makes `leader` the leader of `old`, while that is being confirmed, and of what followed it. */
 bool candidate_promote(struct db *db, int64_t old, int64_t leader, struct err *err) _must_check;
 

@@ -70,6 +70,12 @@ const struct conf_key settings_keys[] = {
 	 "Stages before an undecided candidate is refuted.", CONF_WITHIN(1, 1000)},
 	{"detect", false, "alpha", CONF_FLOAT, "0.001",
 	 "Share of unchanged candidates that may be confirmed.", CONF_WITHIN(1e-12, 0.5)},
+	{"detect", false, "false-mails", CONF_FLOAT, "1",
+	 "False alarms that noise may raise in a week, on average; alpha is lowered when so many "
+	 "clusters are suspected that it would allow more.",
+	 CONF_WITHIN(1e-6, 1e6)},
+	{"detect", false, "false-share", CONF_FLOAT, "0.1",
+	 "Share of a week's confirmed clusters that may be false (e-BH).", CONF_WITHIN(1e-6, 1)},
 	{"detect", false, "min-effect", CONF_FLOAT, "0.02",
 	 "Smallest relative change worth reporting, for latency and throughput.",
 	 CONF_WITHIN(1e-6, 100)},

@@ -75,6 +75,20 @@ bool status_totals(struct db *db, json_t **out, struct err *err)
 	return read_doc(db, sql, DBV_NONE, out, err);
 }
 
+bool status_alarms(struct db *db, json_t **out, struct err *err)
+{
+	static const char sql[] =
+		"select json_build_object('clusters', count(*),"
+		"  'confirmed', count(*) filter (where state = 'confirmed'),"
+		"  'refuted', count(*) filter (where state = 'refuted'),"
+		"  'confirming', count(*) filter (where state = 'confirming'),"
+		"  'expected_false', coalesce(sum(alpha), 0)) as doc from candidates"
+		" where leader is null and alpha is not null"
+		"  and created_at > now() - interval '7 days'";
+
+	return read_doc(db, sql, DBV_NONE, out, err);
+}
+
 bool status_bisections(struct db *db, bool current, json_t **out, struct err *err)
 {
 	static const char sql[] =

@@ -18,6 +18,9 @@ bool status_queue(struct db *db, json_t **out, struct err *err) _must_check;
 /* {built, failed, pending, images, boots, snapshots, outbox_queued, outbox_unsure,
  * outbox_sent} */
 bool status_totals(struct db *db, json_t **out, struct err *err) _must_check;
+/* What was suspected in the last seven days, {clusters, confirmed, refuted, confirming, expected_false}: the
+ * last is how many of them noise alone would have confirmed, at most and on average. */
+bool status_alarms(struct db *db, json_t **out, struct err *err) _must_check;
 /* Series over the heads of a branch: levels, their last step (log ratio, > 0 is worse), and the lasting
  * change that would be seen within three heads (log ratio, null: none). */
 bool status_histories(struct db *db, json_t **out, struct err *err) _must_check;

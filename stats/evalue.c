@@ -16,6 +16,11 @@
 #define CLIP	  2.5
 #define MAD_TO_SD 1.4826 /* of a normal distribution */
 
+/* Of the budget that is left. With alpha = 0.001 and a budget of one a week, alpha is what clusters get until 950 of them
+ * were looked at within a week. The least cannot be reached by a confirmation: over budget nothing is confirmed. */
+#define SPEND_SHARE 0.02
+#define SPEND_LEAST 1e-12
+
 /*
  * Shifts of 0.4 to 6 deviations of one boot are within a factor sqrt(2) of a rate; a large shift
  * has few blocks to pay for the mixture with, so that its rates weigh more.
@@ -140,4 +145,22 @@ size_t evalue_bh(const double *log_e, size_t n, double alpha, double *log_least)
 		k--;
 	*log_least = k ? sorted[k - 1] : INFINITY;
 	return k;
+}
+
+double evalue_bh_bar(const double *log_e, size_t n, double alpha)
+{
+	AUTO_FREE double *all = xcalloc(n + 1, sizeof(*all));
+	double least;
+	size_t k;
+
+	if (n)
+		memcpy(all, log_e, n * sizeof(*all));
+	all[n] = INFINITY;
+	k = evalue_bh(all, n + 1, alpha, &least);
+	return log((double)(n + 1) / (alpha * (double)k));
+}
+
+double evalue_spend(double alpha, double budget, double spent)
+{
+	return fmin(alpha, fmax(SPEND_LEAST, SPEND_SHARE * (budget - spent)));
 }

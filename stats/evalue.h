@@ -49,4 +49,17 @@ double evalue_most(size_t each);
  */
 size_t evalue_bh(const double *log_e, size_t n, double alpha, double *log_least);
 
+/*
+ * The log e-value that one hypothesis more needs to be among those that evalue_bh() rejects of it and these n. With it,
+ * and after each of the others that gets there, the set is what evalue_bh() gives.
+ */
+double evalue_bh_bar(const double *log_e, size_t n, double alpha);
+
+/*
+ * The error that the next of many tests may have when `spent` of `budget` is gone, however many follow: a fiftieth of
+ * what is left, which never ends (alpha spending), and at most alpha. Sum of errors = expected number of false
+ * alarms at most, whatever depends on what.
+ */
+double evalue_spend(double alpha, double budget, double spent);
+
 #endif

@@ -3,3 +3,9 @@
 -- paths, or stored before this column; such a commit is suspected in full.
 
 alter table commits add column paths text;
+
+-- Error of a cluster, kept by its leader: the chance that it is confirmed when nothing changed, a part of what the
+-- week's budget of false mails had left when it began; and the evidence that its boots came to.
+alter table candidates add column alpha double precision;    -- null: no boots yet
+alter table candidates add column log_e double precision;    -- log e-value, of the best metric over how many there are
+create index on candidates (created_at) where leader is null;

@@ -7,6 +7,7 @@ test_begin
 lab_begin 1 "[detect]
 	gaps = false
 	z = 7
+	false-mails = 0.04
 [bisect]
 	budget = 200
 	revert = false
@@ -32,6 +33,15 @@ is "the step is raised by its own head" "$(sql "select distinct c.subject from c
 like "against the level of its history" "$(sql "select 'z ' || detect_z from candidates where state = 'confirmed' and leader is null")" \
 	'^z [3-7]\.'
 is "and found" "$(sql "select outcome, c.subject from bisections b join commits c on c.id = b.culprit")" "culprit|mm: patch 27"
+
+is "a cluster may use a fiftieth of the false alarms that the week has left" \
+	"$(sql "select round(max(alpha)::numeric, 9), sum(alpha) <= 0.04, count(*) > 0 from candidates where leader is null and alpha is not null")" \
+	"0.000800000|t|t"
+is "and was confirmed by evidence beyond it" \
+	"$(sql "select bool_and(log_e >= -ln(alpha)) from candidates where leader is null and state = 'confirmed'")" t
+is "status says what noise alone would have confirmed" \
+	"$(mmperf status --json | /usr/bin/python3 -c 'import json, sys
+a = json.load(sys.stdin)["alarms"]; print(a["confirmed"] >= 1, 0 < a["expected_false"] <= a["allowed_false"] == 0.04)')" "True True"
 
 # The new level is the level from here on: the same numbers raise nothing more.
 found=$(sql "select count(*) from candidates where state = 'confirmed'")
