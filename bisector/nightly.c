@@ -195,6 +195,8 @@ static bool close_recovered(struct night *night, const struct divided *d, struct
 
 static bool store(struct night *night, const struct divided *d, struct err *err)
 {
+	AUTO_FREE int64_t *commits = xcalloc(d->history.n, sizeof(*commits));
+	AUTO_FREE double *down_to = xcalloc(d->history.n, sizeof(*down_to));
 	const struct db_history history = {
 		.series = d->series->id,
 		.branch = night->branch,
@@ -202,10 +204,16 @@ static bool store(struct night *night, const struct divided *d, struct err *err)
 		.sd = d->parts.noise.sd,
 		.rho = d->parts.noise.rho,
 		.down_to = d->history.down_to,
+		.head_commits = commits,
+		.head_down_to = down_to,
 		.segments = d->levels,
 		.n = d->parts.n,
 	};
 
+	for (size_t i = 0; i < d->history.n; i++) {
+		commits[i] = d->history.v[i].commit;
+		down_to[i] = d->history.v[i].down_to;
+	}
 	return history_store(night->bisector->db, &history, err);
 }
 

@@ -150,8 +150,9 @@ bool watch_history(struct bisector *bisector, const struct series *series, int64
 		const struct watched *of = &r.list.v[i];
 
 		if (n)
-			out->v[out->n++] = (struct watched_head){of->image, of->commit,
-								 estimate_mean(logs, n)};
+			out->v[out->n++] =
+				(struct watched_head){of->image, of->commit, estimate_mean(logs, n),
+						      online_detectable(r.online, 1, n, 0.9)};
 		step(&r, i, n, logs, 0, &none);
 	}
 	out->down_to = online_detectable(r.online, NEXT, (size_t)boots, 0.9);

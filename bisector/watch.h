@@ -23,7 +23,9 @@ bool watch_head(struct bisector *bisector, const struct series *series, int64_t 
 /* One measured head. */
 struct watched_head {
 	int64_t image, commit;
-	double y; /* mean of the logs of its boots, > 0 is worse */
+	double y;	/* mean of the logs of its boots, > 0 is worse */
+	double down_to; /* log ratio that this head alone would have revealed in 90 of 100 cases;
+			 * inf: the history before it is too short */
 };
 
 /* What became of a candidate, by heads; n: of an image that is none of them. */

@@ -178,6 +178,38 @@ static void print_histories(const json_t *rows)
 		printf("no history was divided into levels yet\n");
 }
 
+/* Each series' newest heads as rows of their own. */
+static void print_heads(const json_t *histories)
+{
+	static const struct show_column columns[] = {
+		{"BRANCH", "branch", SHOW_TEXT, 0},
+		{"CLASS", "class", SHOW_TEXT, 0},
+		{"BENCHMARK", "benchmark", SHOW_TEXT, 0},
+		{"METRIC", "metric", SHOW_TEXT, 0},
+		{"COMMIT", "oid", SHOW_OID, 0},
+		{"FOUND", "found", SHOW_TEXT, 0},
+		{"NOTHING DOWN TO", "down_to", SHOW_EFFECT, 0},
+		{"SUBJECT", "subject", SHOW_TEXT, 40},
+		{0},
+	};
+	AUTO_JSON *rows = json_array();
+	const json_t *series, *head;
+	size_t i, k;
+
+	json_array_foreach(histories, i, series)
+		json_array_foreach(json_object_get(series, "commits"), k, head)
+	{
+		json_t *row = json_copy((json_t *)series);
+
+		json_object_update(row, (json_t *)head);
+		json_array_append_new(rows, row);
+	}
+	if (json_array_size(rows)) {
+		printf("\nwhat each of the newest heads alone would have shown:\n");
+		show_table(rows, columns, stdout);
+	}
+}
+
 static void print_all(const json_t *doc, double window_s)
 {
 	AUTO_STR window = str_new();
@@ -263,6 +295,7 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 	if (history && !session->json) {
 		putchar('\n');
 		print_histories(json_object_get(doc, "histories"));
+		print_heads(json_object_get(doc, "histories"));
 	}
 	return true;
 }

@@ -22,7 +22,9 @@ bool status_totals(struct db *db, json_t **out, struct err *err) _must_check;
  * last is how many of them noise alone would have confirmed, at most and on average. */
 bool status_alarms(struct db *db, json_t **out, struct err *err) _must_check;
 /* Series over the heads of a branch: levels, their last step (log ratio, > 0 is worse), and the lasting
- * change that would be seen within three heads (log ratio, null: none). */
+ * change that would be seen within three heads (log ratio, null: none). Its newest ten heads in "commits", the
+ * newest first: [{oid, subject, found, down_to}], found = what became of the candidate that it raised (null: nothing
+ * was found), down_to = the change that it alone would have shown. */
 bool status_histories(struct db *db, json_t **out, struct err *err) _must_check;
 /* [{id, tree, class, suite, metric, state, outcome, reason, good, bad, culprit, boots, budget,
  * best, best_subject, posterior, age_s}], newest first; only those that run when current. */

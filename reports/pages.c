@@ -9,6 +9,7 @@
 #include "reports/escape.h"
 #include "reports/format.h"
 #include "reports/formats/html_parts.h"
+#include "reports/history_page.h"
 #include "reports/number.h"
 
 static bool write_page(struct db *db, const char *path, const char *page_base, int64_t id,
@@ -57,7 +58,8 @@ static void index_text(struct str *out, const struct report_lines *lines)
 	html_open(out, "mmperf: regressions");
 	str_addf(out,
 		 "<h1>Regressions</h1>\n<p class=\"dim\">%zu, newest first. Each was bisected and "
-		 "then proved by fresh boots of the commit and its parent.</p>\n",
+		 "then proved by fresh boots of the commit and its parent. "
+		 "<a href=\"history.html\">What each head would have shown</a></p>\n",
 		 lines->n);
 	str_add(out,
 		"<div class=\"scroll\"><table>\n<tr><th>found</th><th>branch</th><th>commit</th>"
@@ -69,18 +71,31 @@ static void index_text(struct str *out, const struct report_lines *lines)
 	html_close(out);
 }
 
-/* An unchanged index is left alone, so that its time tells when something happened. */
-static bool write_index(const char *dir, const struct report_lines *lines, struct err *err)
+/* An unchanged page is left alone, so that its time tells when something happened. */
+static bool write_changed(const char *dir, const char *name, const struct str *now, struct err *err)
 {
-	AUTO_FREE char *path = xasprintf("%s/index.html", dir);
-	AUTO_STR now = str_new();
+	AUTO_FREE char *path = xasprintf("%s/%s", dir, name);
 	AUTO_STR before = str_new();
 	struct err ignored = {0};
 
-	index_text(&now, lines);
-	if (fs_read(path, 64 << 20, &before, &ignored) && !strcmp(before.s, now.s))
+	if (fs_read(path, 64 << 20, &before, &ignored) && !strcmp(before.s, now->s))
 		return true;
-	return fs_write_atomic(path, now.s, now.len, 0644, err);
+	return fs_write_atomic(path, now->s, now->len, 0644, err);
+}
+
+static bool write_index(const char *dir, const struct report_lines *lines, struct err *err)
+{
+	AUTO_STR now = str_new();
+
+	index_text(&now, lines);
+	return write_changed(dir, "index.html", &now, err);
+}
+
+static bool write_history(struct db *db, const char *dir, struct err *err)
+{
+	AUTO_STR now = str_new();
+
+	return history_page(db, &now, err) && write_changed(dir, "history.html", &now, err);
 }
 
 bool pages_update(struct db *db, const char *dir, const char *page_base, bool afresh,
@@ -104,7 +119,7 @@ bool pages_update(struct db *db, const char *dir, const char *page_base, bool af
 			break;
 	}
 	if (first.kind == ERR_NONE)
-		return write_index(dir, &lines, err);
+		return write_index(dir, &lines, err) && write_history(db, dir, err);
 	*err = first;
 	return false;
 }

@@ -2,12 +2,12 @@
 #ifndef REPORTS_PAGES_H
 #define REPORTS_PAGES_H
 
-/* The directory of pages: regression-ID.html for each regression, and index.html. */
+/* The directory of pages: regression-ID.html for each regression, history.html, and index.html. */
 
 #include "db/conn.h"
 
 /*
- * Writes what is missing (all of them when afresh) and the index when a page or a state is new,
+ * Writes what is missing (all of them when afresh), and index and histories when they are not what they were,
  * each file whole or not at all. One page that cannot be written does not stop the others; the
  * first such error is returned after the rest is done.
  */

@@ -9,3 +9,8 @@ alter table commits add column paths text;
 alter table candidates add column alpha double precision;    -- null: no boots yet
 alter table candidates add column log_e double precision;    -- log e-value, of the best metric over how many there are
 create index on candidates (created_at) where leader is null;
+
+-- Each measured head of a history, oldest first, and the change that it alone would have shown 9 times in 10 (log ratio;
+-- infinity: too little came before it).
+alter table histories add column head_commits bigint[] not null default '{}';
+alter table histories add column head_down_to double precision[] not null default '{}';

@@ -91,6 +91,18 @@ mmperf status --json >"$dir/out"
 is "and scripts too" "$(/usr/bin/python3 -c 'import json, sys
 print(sorted((h["metric"], h["heads"]) for h in json.load(sys.stdin)["histories"])[0])' <"$dir/out")" "('fault_ns', 40)"
 
+is "each head says what it alone would have shown, the first ones nothing" "$(/usr/bin/python3 -c 'import json, sys
+h = [h for h in json.load(sys.stdin)["histories"] if h["metric"] == "lock.lruvec.wait_per_op"][0]["commits"]
+print(len(h), h[0]["subject"], all(0.02 < c["down_to"] < 0.9 for c in h), h[1]["found"])' <"$dir/out")" \
+	"10 mm: patch 40 True None"
+is "of which there is too little before them" "$(sql "select bool_and(head_down_to[1] = 'Infinity' and cardinality(head_down_to) = 40) from histories")" t
+mmperf status --history >"$dir/out"
+like "a person reads that, too" "$(cat "$dir/out")" 'wait_per_op +[0-9a-f]{12} +- +\+[0-9.]+ % +mm: patch 39'
+"$build/mmperf-reporter" --config "$dir/config" --once 2>>"$dir/reporter.log"
+page=$dir/state/pages/history.html
+ok "and on a page, well-formed" xmllint --noout "$page"
+like "with every head" "$(cat "$page")" 'mm: patch 39</td><td>nothing</td><td class="num">\+[0-9.]+ %'
+
 # A regression that was proved, and heads after it whose numbers are as good as before it.
 sql "insert into regressions (tree, patch, culprit, parent, bisection, state, posterior) select b.tree, c.patch, c.id, p.parent, b.id,
 	'reported', 0.99 from bisections b, commits c join commit_parents p on p.commit = c.id where c.subject = 'mm: patch 8'"

@@ -74,7 +74,7 @@ ok 'its lines are short' test "$(awk '{ print length($0) }' "$mail" | sort -n | 
 
 page=$pages/regression-1.html
 ok 'the page is there' test -f "$page"
-ok 'and well-formed' xmllint --noout "$page" "$pages/index.html"
+ok 'and well-formed' xmllint --noout "$page" "$pages/index.html" "$pages/history.html"
 like 'the index links it' "$(cat "$pages/index.html")" 'href="regression-1.html"'
 is 'no script in it' "$(grep -c '<script' "$page")" 0
 is 'nothing from elsewhere in it' "$(grep -Eic '(src|url)[ ]*[=(]' "$page")" 0
