@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bisector/past.h"
+#include "db/machine.h"
 #include "db/noise.h"
 #include "stats/compare.h"
 
@@ -13,6 +15,8 @@
 #define NODE_FAILS_MAX	2 /* boots of a node that fail for whatever reason before it is skipped */
 #define BUILD_COST_MAX	20.0 /* boots */
 #define BOOT_SD		0.2  /* of "it booted", on a scale where failing is 0.69 away: see below */
+#define PAST_BOOTS	2    /* surely good, before the history is believed */
+#define SURELY_GOOD	0.02
 #define MACHINE_SD_DARK 0.05 /* spread of machines while the noise is not known */
 
 void evidence_release(struct evidence *e)
@@ -28,6 +32,7 @@ void evidence_release(struct evidence *e)
 	free(e->testable);
 	free(e->cost);
 	free(e->pending);
+	free(e->drifting);
 }
 
 static bool read_series(struct db *db, int64_t id, struct series *out, struct err *err)
@@ -168,12 +173,11 @@ static size_t machine_number(int64_t *machines, size_t *n, int64_t id)
 	return (*n)++;
 }
 
-/* The numbers of the search's boots; returns how many machines they came from. */
+/* The numbers of the search's boots; returns how many machines they came from, with their ids. */
 static size_t observe(const struct estimates *estimates, struct evidence *e,
-		      struct posterior_obs *obs)
+		      struct posterior_obs *obs, int64_t *machines)
 {
 	double sign = better_sign(better_parse(e->series.direction));
-	AUTO_FREE int64_t *machines = xcalloc(estimates->n, sizeof(*machines));
 	size_t n_machines = 0;
 
 	for (size_t i = 0; i < estimates->n; i++) {
@@ -192,6 +196,72 @@ static size_t observe(const struct estimates *estimates, struct evidence *e,
 	return n_machines;
 }
 
+/* Boots of nodes that are surely before any change, by a posterior that does not know the history. */
+static size_t surely_good(const struct evidence *e, const struct posterior_obs *obs, double *y)
+{
+	const struct posterior *one = &e->changes.one;
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->observed; i++)
+		if (obs[i].node == e->lineup.good || one->after[obs[i].node] < SURELY_GOOD)
+			y[n++] = obs[i].y;
+	return n;
+}
+
+/* The good level that history tells saves boots, and would blame an innocent commit when machine or setup are not what
+ * they were: it is used once boots of this search agree. False: it is not, and prior is as it was. */
+static bool use_past(struct evidence *e, const struct posterior_obs *obs,
+		     struct posterior_prior *prior)
+{
+	const struct bisection *b = e->bisection;
+	const struct past past = {b->past_level, b->past_sd, (size_t)b->past_heads};
+	AUTO_FREE double *y = xcalloc(e->observed + 1, sizeof(*y));
+	size_t n = surely_good(e, obs, y);
+
+	if (!(past.sd > 0) || n < PAST_BOOTS || !(prior->noise.df > 0))
+		return false;
+	e->past = past_holds(&past, y, n, prior->noise.sd) ? PAST_HOLDS : PAST_OFF;
+	if (e->past == PAST_OFF)
+		return false;
+	prior->level = past.level;
+	prior->level_sd = past.sd;
+	return true;
+}
+
+static void weigh(struct evidence *e, const struct posterior_obs *obs,
+		  const struct posterior_prior *prior)
+{
+	changes_start(&e->changes, &e->lineup.sides, e->prior, prior);
+	changes_add(&e->changes, obs, e->observed);
+}
+
+static bool find_drift(struct db *db, struct evidence *e, const int64_t *machines, struct err *err)
+{
+	if (series_is_boots(&e->series))
+		return true;
+	steady_look(&e->changes, &e->steady);
+	return !e->steady.drifts ||
+	       machine_name(db, machines[e->steady.machine], &e->drifting, err);
+}
+
+void evidence_notes(const struct evidence *e, struct str *out)
+{
+	if (e->past == PAST_HOLDS)
+		str_addf(out, "; its history of %d heads tells the good level",
+			 e->bisection->past_heads);
+	else if (e->past == PAST_OFF)
+		str_addf(out,
+			 "; the good end is not where the %d heads before it were, which are "
+			 "left aside",
+			 e->bisection->past_heads);
+	if (e->drifting)
+		str_addf(out,
+			 "; the machine %s drifts: its numbers moved by %+.1f %% during the "
+			 "search (z %.1f)",
+			 e->drifting, bisector_percent(&e->series, e->steady.trend.move),
+			 e->steady.trend.z);
+}
+
 /* Boots are 0 or log 2. A panic that does not come each time is what outliers are for; the noise is what
  * makes one boot speak for a side with odds of about 400, and not for certain. */
 static bool find_posterior(struct db *db, const struct conf *conf, struct evidence *e,
@@ -206,6 +276,7 @@ static bool find_posterior(struct db *db, const struct conf *conf, struct eviden
 	struct estimates estimates = {0};
 	AUTO_FREE struct estimate *owned = NULL;
 	AUTO_FREE struct posterior_obs *obs = NULL;
+	AUTO_FREE int64_t *machines = NULL;
 	struct posterior_prior prior;
 	double layout = 0;
 	bool fine;
@@ -226,11 +297,15 @@ static bool find_posterior(struct db *db, const struct conf *conf, struct eviden
 	/* Each node is another build, with an offset of its own. */
 	prior.noise.sd = hypot(prior.noise.sd, layout);
 	obs = xcalloc(estimates.n, sizeof(*obs));
-	if (observe(&estimates, e, obs) > 1 && !series_is_boots(&e->series))
+	machines = xcalloc(estimates.n, sizeof(*machines));
+	if (observe(&estimates, e, obs, machines) > 1 && !series_is_boots(&e->series))
 		prior.machine_sd = prior.noise.df > 0 ? prior.noise.sd : MACHINE_SD_DARK;
-	changes_start(&e->changes, &e->lineup.sides, e->prior, &prior);
-	changes_add(&e->changes, obs, e->observed);
-	return true;
+	weigh(e, obs, &prior);
+	if (use_past(e, obs, &prior)) {
+		changes_release(&e->changes);
+		weigh(e, obs, &prior);
+	}
+	return find_drift(db, e, machines, err);
 }
 
 static bool count_machines(struct db *db, struct evidence *e, struct err *err)

@@ -9,6 +9,7 @@
 
 #include "bisector/bisector.h"
 #include "bisector/lineup.h"
+#include "bisector/steady.h"
 #include "db/work.h"
 #include "stats/changes.h"
 
@@ -31,7 +32,17 @@ struct evidence {
 	size_t observed;	/* numbers in the series */
 	size_t machines;	/* of the class, up */
 	size_t builds_open;
+	enum evidence_past {
+		PAST_NONE,  /* history tells no good level, or too few boots are surely good yet */
+		PAST_HOLDS, /* it is used */
+		PAST_OFF    /* the good end is elsewhere now: it is not */
+	} past;
+	struct steady steady;
+	char *drifting; /* name of the machine that drifts; NULL: none does */
 };
+
+/* What a person must know of the boots behind every statement, "" or "; the machine m1 drifts ..." */
+void evidence_notes(const struct evidence *evidence, struct str *out);
 
 bool evidence_read(struct bisector *bisector, const struct bisection *bisection,
 		   struct evidence *out, struct err *err) _must_check;

@@ -46,6 +46,7 @@ static char *explain(const struct evidence *e, const struct select_choice *choic
 	str_addf(&s, "%s: it has the culprit with %.2f, %.3f bits expected; ",
 		 texts[choice->reason], choice->after, choice->bits);
 	tell_state(e, &s);
+	evidence_notes(e, &s);
 	return str_take(&s);
 }
 

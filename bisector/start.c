@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "bisector/lineup.h"
+#include "bisector/past.h"
 #include "bisector/paths.h"
 #include "db/environment.h"
 
@@ -96,10 +97,17 @@ bool start_from_candidate(struct bisector *bisector, const struct candidate *can
 		.budget_boots = (int)conf_i64(bisector->settings->conf, "bisect", NULL, "budget"),
 	};
 	AUTO_FREE char *tree = NULL;
+	struct past past = {0};
 	int64_t base;
 
 	if (!commit_tree(bisector->db, candidate->after_commit, &bisection.tree, &tree, &base, err))
 		return false;
+	if (candidate->branch &&
+	    !past_read(bisector, series, candidate->branch, candidate->before_commit, &past, err))
+		return false;
+	bisection.past_level = past.level;
+	bisection.past_sd = past.sd;
+	bisection.past_heads = (int)past.heads;
 	if (start_bisection(bisector, &bisection, err))
 		return true;
 	if (err->kind != ERR_USAGE)

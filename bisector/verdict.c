@@ -35,9 +35,14 @@ static bool finish(struct bisector *bisector, const struct evidence *e,
 		   const struct bisection_end *end, struct err *err)
 {
 	int64_t id = e->bisection->id;
+	struct bisection_end noted = *end;
+	AUTO_STR reason = str_new();
 
-	log_info("bisection %lld: %s: %s", (long long)id, end->outcome, end->reason);
-	return bisection_finish(bisector->db, id, end, err) &&
+	str_add(&reason, end->reason);
+	evidence_notes(e, &reason);
+	noted.reason = reason.s;
+	log_info("bisection %lld: %s: %s", (long long)id, noted.outcome, noted.reason);
+	return bisection_finish(bisector->db, id, &noted, err) &&
 	       job_cancel(bisector->db, 0, id, 0, "its bisection has ended", err);
 }
 
@@ -147,12 +152,14 @@ static bool start_proof(struct bisector *bisector, const struct evidence *e,
 			const struct ending *end, const struct ending *beside, struct err *err)
 {
 	AUTO_FREE char *reason = reason_of(e, end, beside);
+	AUTO_STR notes = str_new();
 	int64_t id = e->bisection->id;
 
-	log_info("bisection %lld: proving %s", (long long)id, reason);
+	evidence_notes(e, &notes);
+	log_info("bisection %lld: proving %s%s", (long long)id, reason, notes.s);
 	return job_cancel(bisector->db, 0, id, 0, "the search has ended", err) &&
 	       bisection_start_proof(bisector->db, id, e->hypotheses.v[end->h].commit,
-				     end->mass[end->h], reason, err);
+				     end->mass[end->h], reason, notes.s, err);
 }
 
 static bool start_second(struct bisector *bisector, const struct evidence *e,

@@ -23,9 +23,9 @@ bool bisection_add(struct db *db, struct bisection *b, struct err *err)
 {
 	static const char sql[] =
 		"insert into bisections (candidate, request, tree, series, suite, class, recipe,"
-		"  toolchain, good, bad, merge_base, seed, min_effect, budget_boots)"
-		" values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning "
-		"id";
+		"  toolchain, good, bad, merge_base, seed, min_effect, budget_boots,"
+		"  past_level, past_sd, past_heads) values ($1, $2, $3, $4, $5, $6, $7, $8, $9,"
+		"  $10, $11, $12, $13, $14, $15, $16, $17) returning id";
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql,
@@ -33,7 +33,9 @@ bool bisection_add(struct db *db, struct bisection *b, struct err *err)
 			  dbv_i64(b->series), dbv_i64(b->suite), dbv_i64(b->class_id),
 			  dbv_i64(b->recipe), dbv_i64(b->toolchain), dbv_i64(b->good),
 			  dbv_i64(b->bad), dbv_i64(b->merge_base), dbv_i64((int64_t)b->seed),
-			  dbv_f64(b->min_effect), dbv_i64(b->budget_boots)),
+			  dbv_f64(b->min_effect), dbv_i64(b->budget_boots),
+			  b->past_sd > 0 ? dbv_f64(b->past_level) : dbv_null(),
+			  b->past_sd > 0 ? dbv_f64(b->past_sd) : dbv_null(), dbv_id(b->past_heads)),
 		      DB_ONE, &rows, err))
 		return err_wrap(err, "new bisection");
 	b->id = row_i64(rows, 0, "id");
@@ -115,6 +117,9 @@ static void take(const struct rows *rows, size_t i, struct bisection *b)
 		.seed = (uint64_t)row_i64(rows, i, "seed"),
 		.min_effect = row_f64(rows, i, "min_effect"),
 		.budget_boots = (int)row_i64(rows, i, "budget_boots"),
+		.past_level = row_is_null(rows, i, "past_sd") ? 0 : row_f64(rows, i, "past_level"),
+		.past_sd = row_is_null(rows, i, "past_sd") ? 0 : row_f64(rows, i, "past_sd"),
+		.past_heads = (int)row_id(rows, i, "past_heads"),
 	};
 	strncpy(b->state, row_text(rows, i, "state"), sizeof(b->state) - 1);
 }
@@ -170,14 +175,15 @@ bool step_add(struct db *db, int64_t bisection, int n, int64_t commit, int64_t j
 }
 
 bool bisection_start_proof(struct db *db, int64_t id, int64_t culprit, double posterior,
-			   const char *reason, struct err *err)
+			   const char *reason, const char *notes, struct err *err)
 {
 	static const char sql[] = "update bisections set state = 'proving', culprit = $2,"
-				  "  posterior = $3, reason = $4"
+				  "  posterior = $3, reason = $4 || $5, notes = $5"
 				  " where id = $1 and state = 'searching'";
 
 	return db_exec(db, sql,
-		       DBV(dbv_i64(id), dbv_i64(culprit), dbv_f64(posterior), dbv_text(reason)),
+		       DBV(dbv_i64(id), dbv_i64(culprit), dbv_f64(posterior), dbv_text(reason),
+			   dbv_text(notes)),
 		       err);
 }
 
@@ -217,7 +223,8 @@ bool bisection_add_beside(struct db *db, int64_t of, int64_t culprit, const doub
 bool bisection_finish(struct db *db, int64_t id, const struct bisection_end *end, struct err *err)
 {
 	static const char sql[] =
-		"update bisections set state = 'done', outcome = $2, reason = $3,"
+		"update bisections set state = 'done', outcome = $2,"
+		"  reason = $3 || coalesce(notes, ''),"
 		"  culprit = coalesce($4, culprit), posterior = coalesce($5, posterior),"
 		"  ended_at = now() where id = $1 and state in ('searching', 'proving')";
 

@@ -30,6 +30,8 @@ struct bisection {
 	uint64_t seed;
 	double min_effect; /* log ratio */
 	int budget_boots;
+	double past_level, past_sd; /* of the good end, from history; past_sd 0: not known */
+	int past_heads;
 };
 
 struct bisections {
@@ -79,8 +81,9 @@ bool steps_count(struct db *db, int64_t bisection, int *n, struct err *err) _mus
 bool step_add(struct db *db, int64_t bisection, int n, int64_t commit, int64_t job,
 	      const char *reason, struct err *err) _must_check;
 
+/* notes ("" or "; what a person must know of the search") are added to the reason now and to that of the end. */
 bool bisection_start_proof(struct db *db, int64_t id, int64_t culprit, double posterior,
-			   const char *reason, struct err *err) _must_check;
+			   const char *reason, const char *notes, struct err *err) _must_check;
 
 /*
  * The second culprit of a search: a bisection that begins with its proof. masses has one number per

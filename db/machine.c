@@ -108,3 +108,14 @@ bool machine_last_console(struct db *db, const char *name, char **sha256, char *
 	*outcome = row_dup(rows, 0, "outcome");
 	return true;
 }
+
+bool machine_name(struct db *db, int64_t id, char **name, struct err *err)
+{
+	static const char sql[] = "select name from machines where id = $1";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_i64(id)), DB_MAYBE, &rows, err))
+		return false;
+	*name = rows_n(rows) ? row_dup(rows, 0, "name") : xstrdup("?");
+	return true;
+}

@@ -17,6 +17,8 @@ bool class_upsert(struct db *db, const char *name, const char *driver, bool emul
 /* Inserts or moves the machine; its state and note stay as they are. */
 bool machine_upsert(struct db *db, const char *name, int64_t class_id, int64_t host, int64_t *id,
 		    struct err *err) _must_check;
+/* The caller frees it; "?" when there is no such machine. */
+bool machine_name(struct db *db, int64_t id, char **name, struct err *err) _must_check;
 /* Machines of the host that are in no settings any more go offline; names joined by newlines. */
 bool machine_retire(struct db *db, int64_t host, const char *names, struct err *err) _must_check;
 /* What a person must know before touching a machine: *state (up, offline, quarantined; NULL when the

@@ -21,7 +21,8 @@ create table fake_truth (
 create table fake_noise (sd double precision not null, outlier double precision not null,
 	iterations integer not null default 1, sd_iteration double precision not null default 0,
 	sd_layout double precision not null default 0,    -- layouts 0, 1, 2 lie at -1, 0 and 1 of it
-	boot_s double precision not null default 0, run_s double precision);
+	boot_s double precision not null default 0, run_s double precision,
+	drift double precision not null default 0);       -- of each search, per boot of it
 insert into fake_noise values (0.05, 0);
 
 create function fake_oid(word text) returns text language sql immutable as $$
@@ -161,6 +162,10 @@ begin
 	insert into boots (attempt, machine, image, setup, method, outcome, ended_at) select a, m.id, j.image, s, 'fake', 'ok',
 		now() from machines m where m.class = j.class order by random() limit 1 returning id into b;
 	select (bld.layout_seed - 1) * sd_layout into layout from fake_noise;
+	if j.purpose = 'bisect' then
+		select layout + drift * (select count(*) from jobs x where x.bisection = j.bisection and x.state = 'done')
+			into layout from fake_noise;
+	end if;
 	call fake_samples(b, s, t.level + layout, j.purpose = 'bisect');
 	update jobs set state = 'done', ended_at = now() where id = j.id;
 end $$;

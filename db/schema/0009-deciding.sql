@@ -10,6 +10,12 @@ alter table candidates add column alpha double precision;    -- null: no boots y
 alter table candidates add column log_e double precision;    -- log e-value, of the best metric over how many there are
 create index on candidates (created_at) where leader is null;
 
+-- What the history of the branch knew of a search's good level when it began (logs, > 0 is worse). Null: nothing.
+alter table bisections add column past_level double precision;
+alter table bisections add column past_sd double precision;
+alter table bisections add column past_heads integer;
+alter table bisections add column notes text;        -- of the search, kept for the end of its proof: "; ..."
+
 -- Each measured head of a history, oldest first, and the change that it alone would have shown 9 times in 10 (log ratio;
 -- infinity: too little came before it).
 alter table histories add column head_commits bigint[] not null default '{}';
