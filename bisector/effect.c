@@ -160,12 +160,13 @@ static bool succeed(const struct effects *e, struct err *err)
 				&(struct bisection_end){"culprit", reason.s, 0, NAN}, err);
 }
 
-bool effect_store(struct bisector *bisector, const struct effect_of *what, struct str *why,
-		  struct err *err)
+bool effect_store(struct bisector *bisector, const struct effect_of *what, bool *open,
+		  struct str *why, struct err *err)
 {
 	CLEANUP(effects_release) struct effects e = {.bisector = bisector, .what = what};
 	const struct comparison *c;
 
+	*open = false;
 	if (!read_effects(&e, err))
 		return false;
 	if (e.primary == e.list.n) {
@@ -173,11 +174,11 @@ bool effect_store(struct bisector *bisector, const struct effect_of *what, struc
 		return true;
 	}
 	c = &e.of[e.primary];
+	*open = !(c->lo > 0) && !(c->hi < 0);
 	if (!(c->lo > 0))
 		str_addf(why,
 			 "against its parent %s changed by %+.1f %% [%+.1f, %+.1f] in %zu + %zu "
-			 "fresh "
-			 "boots, which may be nothing",
+			 "fresh boots, which may be nothing",
 			 e.list.v[e.primary].metric,
 			 bisector_percent(&e.list.v[e.primary], c->effect),
 			 bisector_percent(&e.list.v[e.primary], c->lo),

@@ -18,9 +18,10 @@ struct effect_of {
 /*
  * Compares all series of the proof's boots. When the searched one is worse with its whole 95 %
  * interval, stores the regression (unless that tree and patch have one) and ends the bisection as
- * 'culprit'; else says why not in `why` and stores nothing.
+ * 'culprit'; else says why not in `why` and stores nothing. *open: the interval has no change in it, so
+ * that more boots could tell.
  */
-bool effect_store(struct bisector *bisector, const struct effect_of *what, struct str *why,
-		  struct err *err) _must_check;
+bool effect_store(struct bisector *bisector, const struct effect_of *what, bool *open,
+		  struct str *why, struct err *err) _must_check;
 
 #endif

@@ -161,7 +161,8 @@ static bool proof_suites(struct proof *p, int64_t **suites, size_t *n, struct er
 	return true;
 }
 
-static bool queue_boots(struct proof *p, struct err *err)
+/* The boots behind the first `have` of parent and culprit; with the first, those of the revert. */
+static bool queue_boots(struct proof *p, size_t have, size_t each, struct err *err)
 {
 	const struct bisection *b = p->bisection;
 	AUTO_FREE struct built *tip = NULL;
@@ -181,14 +182,13 @@ static bool queue_boots(struct proof *p, struct err *err)
 		.n_sides = 2,
 		.seed = b->seed ^ PROVE_SEED,
 	};
-	size_t each = (size_t)conf_i64(p->bisector->settings->conf, "bisect", NULL, "prove-boots");
 	size_t both = 0; /* what the revert gains is said less exactly, by half as many */
 
 	if (!proof_suites(p, &suites, &plan.n_suites, err) ||
 	    !builds_of_commits(p->bisector->db, &b->bad, 1, b->recipe, b->toolchain, &tip, err))
 		return false;
 	plan.suites = suites;
-	if (p->revert.ready && tip->image) {
+	if (!have && p->revert.ready && tip->image) {
 		sides[2] = (struct boots_side){"tip", b->bad, tip->build, tip->image};
 		sides[3] = (struct boots_side){"revert", b->bad, p->revert.build.id,
 					       p->revert.build.image};
@@ -198,7 +198,7 @@ static bool queue_boots(struct proof *p, struct err *err)
 			return false;
 		plan.n_sides = 2;
 	}
-	return boots_queue(p->bisector, &plan, both, each - both, err);
+	return boots_queue(p->bisector, &plan, have + both, each - both, err);
 }
 
 /* Whether boots that the kernel failed are what is measured. */
@@ -212,7 +212,19 @@ static bool counts_failures(struct proof *p, bool *yes, struct err *err)
 	return true;
 }
 
-static bool conclude(struct proof *p, struct err *err)
+/*
+ * Noise may leave one set of boots open. A second one is looked at together with the first: of 12 + 12 boots 65 % tell
+ * a step of one deviation and 93 % with the second set, which states it 1.12 instead of 1.22 times too large (what is not told is
+ * not stated), its interval holding the truth in 97 % instead of 96 (normal noise, 200,000 trials).
+ */
+static bool ask_again(struct proof *p, size_t have, struct err *err)
+{
+	log_info("bisection %lld: %zu + %zu boots leave the effect of %.12s open; as many again",
+		 (long long)p->bisection->id, have, have, p->culprit.oid);
+	return queue_boots(p, have, have, err);
+}
+
+static bool conclude(struct proof *p, size_t each, struct err *err)
 {
 	struct boots_progress before = boots_progress(&p->jobs, "before");
 	struct boots_progress after = boots_progress(&p->jobs, "after");
@@ -224,6 +236,7 @@ static bool conclude(struct proof *p, struct err *err)
 		.revert_reason = revert ? NULL : p->revert.reason,
 	};
 	AUTO_STR why = str_new();
+	bool open = false;
 	bool failures;
 
 	if (!counts_failures(p, &failures, err))
@@ -235,14 +248,17 @@ static bool conclude(struct proof *p, struct err *err)
 	if (before.done < 2 || after.done < 2)
 		str_addf(&why, "only %zu of %zu boots of its parent and %zu of %zu of it succeeded",
 			 before.done, before.asked, after.done, after.asked);
-	else if (!effect_store(p->bisector, &what, &why, err))
+	else if (!effect_store(p->bisector, &what, &open, &why, err))
 		return false;
+	if (open && after.asked <= each)
+		return ask_again(p, after.asked, err);
 	return !why.len || unproved(p, why.s, err);
 }
 
 static bool advance(struct proof *p, struct err *err)
 {
 	struct db *db = p->bisector->db;
+	size_t each = (size_t)conf_i64(p->bisector->settings->conf, "bisect", NULL, "prove-boots");
 	struct boots_progress boots;
 	bool go;
 	int64_t parent;
@@ -260,8 +276,8 @@ static bool advance(struct proof *p, struct err *err)
 		return false;
 	boots = boots_progress(&p->jobs, NULL);
 	if (!boots.asked)
-		return !go || p->revert.wait || queue_boots(p, err);
-	return boots.open || conclude(p, err);
+		return !go || p->revert.wait || queue_boots(p, 0, each, err);
+	return boots.open || conclude(p, each, err);
 }
 
 bool prove_advance(struct bisector *bisector, const struct bisection *bisection, struct err *err)

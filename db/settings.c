@@ -35,8 +35,9 @@ const struct conf_key settings_keys[] = {
 	 "Share of a full suspicion that such a commit keeps; 1: paths do not matter.",
 	 CONF_WITHIN(0.001, 1)},
 	{"bisect", false, "prove-boots", CONF_INT, "8",
-	 "Fresh boots of parent and of culprit that prove it; half as many of the tip and of "
-	 "the tip with the culprit reverted.",
+	 "Fresh boots of parent and of culprit that prove it, and once more as many when these "
+	 "leave the effect open; half as many of the tip and of the tip with the culprit "
+	 "reverted.",
 	 CONF_WITHIN(2, 1000)},
 	{"bisect", false, "clean-rebuild", CONF_BOOL, "true",
 	 "Rebuild culprit and parent from clean trees before the proof.", CONF_OPTIONAL},
