@@ -15,6 +15,7 @@
 #include "db/tree.h"
 #include "stats/compare.h"
 #include "stats/estimate.h"
+#include "stats/modes.h"
 #include "stats/segment.h"
 
 #define HISTORY_MIN 6	/* heads: two segments of three, and less says nothing */
@@ -41,6 +42,7 @@ struct divided {
 	struct watch_history history;
 	struct segmentation parts;
 	struct db_segment *levels; /* [parts.n] */
+	struct modes modes;
 };
 
 static void divided_release(struct divided *d)
@@ -76,6 +78,25 @@ static void divide(struct divided *d)
 		if (k)
 			d->levels[k].step = d->levels[k].level - d->levels[k - 1].level;
 	}
+}
+
+/* Of the boots of all levels, about these. */
+static void find_modes(struct divided *d)
+{
+	AUTO_FREE double *y = xcalloc(d->history.n_boots + 1, sizeof(*y));
+	size_t part = 0;
+
+	for (size_t i = 0; i < d->history.n_boots; i++) {
+		while (d->history.head[i] >= end_of(d, part))
+			part++;
+		y[i] = d->history.boots[i] - d->levels[part].level;
+	}
+	modes_find(y, d->history.n_boots, &d->modes);
+	if (d->modes.two)
+		log_info("history of %s: its boots lie in two heaps, %.0f %% of them %.1f %% above "
+			 "the others",
+			 d->series->metric, 100 * d->modes.upper,
+			 100 * compare_relative(d->modes.apart));
 }
 
 /* Deviation of a level. */
@@ -204,6 +225,8 @@ static bool store(struct night *night, const struct divided *d, struct err *err)
 		.sd = d->parts.noise.sd,
 		.rho = d->parts.noise.rho,
 		.down_to = d->history.down_to,
+		.mode_apart = d->modes.two ? d->modes.apart : NAN,
+		.mode_upper = d->modes.two ? d->modes.upper : NAN,
 		.head_commits = commits,
 		.head_down_to = down_to,
 		.segments = d->levels,
@@ -224,6 +247,7 @@ static bool look_at(struct night *night, const struct series *series, struct err
 	if (!watch_history(night->bisector, series, night->branch, &d.history, err))
 		return false;
 	divide(&d);
+	find_modes(&d);
 	if (!store(night, &d, err))
 		return false;
 	if (d.history.n < HISTORY_MIN || !(d.parts.noise.sd > 0))

@@ -145,10 +145,16 @@ bool watch_history(struct bisector *bisector, const struct series *series, int64
 	logs = xcalloc(r.list.n, sizeof(*logs));
 	r.heads = xcalloc(r.list.n, sizeof(*r.heads));
 	out->v = xcalloc(r.list.n, sizeof(*out->v));
+	out->boots = xcalloc(r.list.n, sizeof(*out->boots));
+	out->head = xcalloc(r.list.n, sizeof(*out->head));
 	for (size_t i = 0, end; i < r.list.n; i = end) {
 		size_t n = logs_of(&r, i, logs, &end);
 		const struct watched *of = &r.list.v[i];
 
+		for (size_t k = 0; k < n; k++) {
+			out->boots[out->n_boots] = logs[k];
+			out->head[out->n_boots++] = out->n;
+		}
 		if (n)
 			out->v[out->n++] =
 				(struct watched_head){of->image, of->commit, estimate_mean(logs, n),
@@ -163,6 +169,8 @@ bool watch_history(struct bisector *bisector, const struct series *series, int64
 void watch_history_release(struct watch_history *history)
 {
 	free(history->v);
+	free(history->boots);
+	free(history->head);
 	free(history->past);
 	*history = (struct watch_history){0};
 }

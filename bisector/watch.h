@@ -37,6 +37,9 @@ struct watched_past {
 struct watch_history {
 	struct watched_head *v; /* oldest first */
 	size_t n;
+	double *boots; /* logs of their boots, in their order */
+	size_t *head;  /* of each boot, in v */
+	size_t n_boots;
 	struct watched_past *past;
 	size_t n_past;
 	double down_to; /* log ratio of a lasting change that the next three heads would reveal in

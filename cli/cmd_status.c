@@ -169,6 +169,8 @@ static void print_histories(const json_t *rows)
 		{"LAST STEP", "step", SHOW_EFFECT, 0},
 		{"AT", "step_at", SHOW_OID, 0},
 		{"NOTHING DOWN TO", "down_to", SHOW_EFFECT, 0},
+		{"TWO HEAPS APART", "mode_apart", SHOW_EFFECT, 0},
+		{"IN THE WORSE", "mode_upper", SHOW_SHARE, 0},
 		{0},
 	};
 

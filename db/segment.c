@@ -58,18 +58,21 @@ bool history_store(struct db *db, const struct db_history *h, struct err *err)
 {
 	static const char history[] =
 		"insert into histories (series, branch, heads, sd, rho, down_to, head_commits,"
-		"  head_down_to) values ($1, $2, $3, $4, $5, $6, $7, $8)"
+		"  head_down_to, mode_apart, mode_upper)"
+		" values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
 		" on conflict (series, branch) do update set"
 		"  heads = excluded.heads, sd = excluded.sd, rho = excluded.rho,"
 		"  down_to = excluded.down_to, head_commits = excluded.head_commits,"
-		"  head_down_to = excluded.head_down_to, made_at = now()";
+		"  head_down_to = excluded.head_down_to, mode_apart = excluded.mode_apart,"
+		"  mode_upper = excluded.mode_upper, made_at = now()";
 	static const char clear[] = "delete from segments where series = $1 and branch = $2";
 
 	return (db_exec(db, history,
 			DBV(dbv_i64(h->series), dbv_i64(h->branch), dbv_i64((int64_t)h->heads),
 			    dbv_f64(h->sd), dbv_f64(h->rho), finite_or_null(h->down_to),
 			    dbv_i64s(h->head_commits, h->heads),
-			    dbv_f64s(h->head_down_to, h->heads)),
+			    dbv_f64s(h->head_down_to, h->heads), finite_or_null(h->mode_apart),
+			    finite_or_null(h->mode_upper)),
 			err) &&
 		db_exec(db, clear, DBV(dbv_i64(h->series), dbv_i64(h->branch)), err) &&
 		store_segments(db, h, err)) ||

@@ -15,8 +15,10 @@ struct db_segment {
 struct db_history {
 	int64_t series, branch;
 	size_t heads;
-	double sd, rho;		     /* of one head, of neighbours */
-	double down_to;		     /* log ratio; inf: nothing would have been seen */
+	double sd, rho;	   /* of one head, of neighbours */
+	double down_to;	   /* log ratio; inf: nothing would have been seen */
+	double mode_apart; /* logs: its boots lie in two heaps so far apart; NAN: in one */
+	double mode_upper; /* share of them in the worse one */
 	const int64_t *head_commits; /* [heads], oldest first */
 	const double *head_down_to;  /* the same for each head alone */
 	const struct db_segment *segments;

@@ -176,7 +176,7 @@ bool status_histories(struct db *db, json_t **out, struct err *err)
 {
 	static const char sql[] =
 		"with h as (select t.name as tree, b.name as branch, c.name as class, s.benchmark,"
-		"  s.pass, m.name as metric, h.heads, h.sd, h.down_to,"
+		"  s.pass, m.name as metric, h.heads, h.sd, h.down_to, h.mode_apart, h.mode_upper,"
 		"  (select count(*) from segments g where g.series = h.series"
 		"   and g.branch = h.branch) as levels, l.step, k.oid as step_at,"
 		"  (select coalesce(json_agg(json_build_object('oid', c.oid, 'subject', c.subject,"

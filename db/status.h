@@ -22,7 +22,8 @@ bool status_totals(struct db *db, json_t **out, struct err *err) _must_check;
  * last is how many of them noise alone would have confirmed, at most and on average. */
 bool status_alarms(struct db *db, json_t **out, struct err *err) _must_check;
 /* Series over the heads of a branch: levels, their last step (log ratio, > 0 is worse), and the lasting
- * change that would be seen within three heads (log ratio, null: none). Its newest ten heads in "commits", the
+ * change that would be seen within three heads (log ratio, null: none). mode_apart and mode_upper: its boots lie in
+ * two heaps so far apart (log ratio; null: in one), such a share of them in the worse one. Its newest ten heads in "commits", the
  * newest first: [{oid, subject, found, down_to}], found = what became of the candidate that it raised (null: nothing
  * was found), down_to = the change that it alone would have shown. */
 bool status_histories(struct db *db, json_t **out, struct err *err) _must_check;

@@ -23,6 +23,19 @@ static void cell(struct str *out, const json_t *row, const char *key)
 	str_add(out, "</td>");
 }
 
+/* Said beside the metric, since it touches every number of it. */
+static void metric_cell(struct str *out, const json_t *row)
+{
+	double upper = js_f64_or(row, "mode_upper", NAN);
+
+	str_add(out, "<td>");
+	escape_html(out, js_str_or(row, "metric", "-"));
+	if (isfinite(upper))
+		str_addf(out, "<br/><span class=\"dim\">two heaps: %s of the boots %s</span>",
+			 number_share(upper).s, percent(row, "mode_apart").s);
+	str_add(out, "</td>");
+}
+
 static void series_row(struct str *out, const json_t *row)
 {
 	str_add(out, "<tr class=\"class\"><td>");
@@ -32,7 +45,7 @@ static void series_row(struct str *out, const json_t *row)
 	str_add(out, "</td>");
 	cell(out, row, "class");
 	cell(out, row, "benchmark");
-	cell(out, row, "metric");
+	metric_cell(out, row);
 	str_addf(out,
 		 "<td class=\"num\">%lld</td><td class=\"num\">%lld</td><td class=\"num\">%s</td>"
 		 "<td>%.12s</td><td class=\"num\">%s</td></tr>\n",

@@ -19,4 +19,6 @@ alter table bisections add column notes text;        -- of the search, kept for 
 -- Each measured head of a history, oldest first, and the change that it alone would have shown 9 times in 10 (log ratio;
 -- infinity: too little came before it).
 alter table histories add column head_commits bigint[] not null default '{}';
+alter table histories add column mode_apart double precision;  -- log ratio of two heaps of boots; null: one heap
+alter table histories add column mode_upper double precision;  -- share of the boots in the worse one
 alter table histories add column head_down_to double precision[] not null default '{}';

@@ -103,6 +103,19 @@ page=$dir/state/pages/history.html
 ok "and on a page, well-formed" xmllint --noout "$page"
 like "with every head" "$(cat "$page")" 'mm: patch 39</td><td>nothing</td><td class="num">\+[0-9.]+ %'
 
+# The same boots, three of ten of them higher by ten deviations: no change, but two heaps.
+is "one heap is one" "$(sql "select count(mode_apart) from histories")" 0
+sql "create table kept as select run, series, estimate from samples;
+	update samples set estimate = exp(6 + 0.02 * fake_normal() + case when random() < 0.3 then 0.2 else 0 end)
+		where series in (select s.id from series s join metrics m on m.id = s.metric and m.name = 'fault_ns');
+	update histories set made_at = now() - interval '2 days'"
+"$build/mmperf-bisector" --config "$dir/config" --once 2>>"$dir/bisector.log"
+is "two heaps are recognised" "$(sql "select m.name, abs(mode_apart - 0.2) < 0.03, abs(mode_upper - 0.3) < 0.15 from histories h
+	join series s on s.id = h.series join metrics m on m.id = s.metric where mode_apart is not null")" "fault_ns|t|t"
+like "and said" "$(mmperf status --history)" 'fault_ns +40 .*\+2[0-9.]+ % +[1-4][0-9.]+ %'
+like "in the log, too" "$(cat "$dir/bisector.log")" 'history of fault_ns: its boots lie in two heaps'
+sql "update samples x set estimate = k.estimate from kept k where k.run = x.run and k.series = x.series"
+
 # A regression that was proved, and heads after it whose numbers are as good as before it.
 sql "insert into regressions (tree, patch, culprit, parent, bisection, state, posterior) select b.tree, c.patch, c.id, p.parent, b.id,
 	'reported', 0.99 from bisections b, commits c join commit_parents p on p.commit = c.id where c.subject = 'mm: patch 8'"
