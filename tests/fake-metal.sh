@@ -5,16 +5,22 @@
 #
 #	metal_make          in $dir/box; switched off
 #	metal_power VERB    on, off, reset, cycle, state; also for power-command: sh $dir/box/power VERB
-#	metal_settings      a [machine "box"] section
+#	metal_settings [BOOT_S [REBOOT_S]]   a [machine "box"] section; its timeouts are 30 and 20 unless given
+#	metal_console       two lines for that section, if it is to have one
 #	metal_tree          $dir/tree: branch main, one commit for each kind of kernel; their hashes in $dir/tree.commits
 #	metal_gone          ends all of it
 #
-# $dir/box/mood, one word a line, is what it does wrong: no-s (kexec -s refuses), no-kexec, disabled, no-reboot (reboot
-# hangs), dead (never comes back), stay (a jump does nothing).
+# $dir/box/mood, one word a line, is what it does wrong: no-s, no-c (kexec -s, -c refuse), no-reboot (reboot hangs), dead (never
+# comes back), stay (a jump does nothing), slow-jump (the old boot answers for a while), upgrade (a reboot with a kernel
+# loaded jumps, as systemd's does), damaged (what arrives is not what was sent).
+#
+# Its console is a file, $dir/box/console (metal_console: the settings to hear it). Kinds of kernels: silent; panics and
+# stays; restarts (panics, and panic=N takes it home); emergency (no root file system); nonet (no network); any
+# other comes up. What a kind says is in $dir/box/says.KIND; $dir/box/boots has a line for each that started.
 
 metal_make() {
 	box=$dir/box
-	mkdir -p "$box/kernel/mm" "$box/target" /run/sshd
+	mkdir -p "$box/kernel/mm" "$box/target" "$box/bootdir/grub" /run/sshd
 	chmod 755 "$box"
 	for key in id host; do
 		ssh-keygen -q -t ed25519 -N '' -f "$box/$key"
@@ -22,6 +28,12 @@ metal_make() {
 	metal_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 	echo "box $(cut -d' ' -f1,2 "$box/host.pub")" >"$box/known_hosts"
 	: >"$box/mood"
+	: >"$box/console"
+	_init='[    1.0] Run /sbin/init as init process'
+	_panic='[    1.0] Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)'
+	echo "$_panic" | tee "$box/says.panics" >"$box/says.restarts"
+	printf '%s\n%s\n' "$_init" 'You are in emergency mode. After logging in, type "journalctl -xb"' >"$box/says.emergency"
+	echo "$_init" | tee "$box/says.nonet" "$box/says.good" >"$box/says.base"
 	cat >"$box/ssh_config" <<-EOF
 		Host box
 			HostName 127.0.0.1
@@ -50,17 +62,39 @@ metal_programs() {
 	# boot KIND: what a kernel's start changes; a silent one takes sshd with it
 	cat >"$box/boot" <<-EOF
 		#!/bin/sh
+		[ \$1 = off ] || echo \$1 >>$box/boots
 		cat /proc/sys/kernel/random/uuid >$box/boot_id
 		echo 0 >$box/kernel/kexec_loaded
 		case \$1 in
-		base) echo 'root=/dev/sda1 quiet' >$box/cmdline ;;
+		base | off) echo 'root=/dev/sda1 quiet' >$box/cmdline ;;
 		*) cat $box/loaded.cmdline >$box/cmdline ;;
 		esac
 		cat $box/notes.\$1 >$box/kernel/notes 2>/dev/null
+		case \$1 in silent | off) ;; *) echo '[    0.000000] Linux version 6.0' && cat $box/says.\$1 2>/dev/null ;; esac >>$box/console
 		for p in \$(ps -o pid= --ppid "\$(cat $box/sshd.pid 2>/dev/null || echo 0)" 2>/dev/null); do
 			kill -9 \$(ps -o pid= --ppid \$p) \$p 2>/dev/null
 		done
-		[ "\$1" != silent ] || kill -9 "\$(cat $box/sshd.pid)"
+		case \$1 in silent | panics | restarts | emergency | nonet) kill -9 "\$(cat $box/sshd.pid)" ;; esac
+		case \$1 in base | off) rm -f $box/loaded.initrd ;; esac
+		[ ! -e $box/loaded.initrd ] || { kill -9 "\$(cat $box/sshd.pid)"; exec unshare --mount sh $box/init; }
+		[ "\$1" != restarts ] || { sleep 1; $box/boot base; /usr/sbin/sshd -f $box/sshd_config -E $box/sshd.log; }
+	EOF
+	# an initramfs, and what firmware does when its process 1 restarts the machine; its kernel log is the console
+	cat >"$box/init" <<-EOF
+		root=$box/root
+		mkdir -p \$root && mount -t tmpfs tmpfs \$root && cd \$root && cpio -idm --quiet <$box/loaded.initrd
+		rm -f dev/console dev/kmsg
+		mkfifo dev/kmsg
+		: >dev/console
+		mount --rbind /proc proc && mount --rbind /sys sys
+		sed -u 's/^<[0-9]>/[    2.0] /' <>dev/kmsg >>$box/console &
+		log=\$!
+		unshare --pid --fork setpriv --bounding-set=-sys_admin,-sys_module,-mknod chroot \$root /init
+		echo init ended >>$box/done
+		sleep 0.5
+		kill \$log
+		$box/boot base
+		/usr/sbin/sshd -f $box/sshd_config -E $box/sshd.log
 	EOF
 	cat >"$box/kexec" <<-EOF
 		#!/bin/sh
@@ -70,9 +104,14 @@ metal_programs() {
 			-u) echo 0 >$box/kernel/kexec_loaded; exit 0 ;;
 			-s) if mood no-s; then echo 'kexec_file_load failed: No data available' >&2; exit 1; fi ;;
 			-c) if mood no-c; then echo 'kexec_load failed: Operation not permitted' >&2; exit 1; fi ;;
-			-l) cp "\$2" $box/loaded; shift ;;
+			-l) cp "\$2" $box/loaded; rm -f $box/loaded.initrd; shift ;;
+			--initrd=*) cp "\${1#*=}" $box/loaded.initrd ;;
 			--command-line=*) printf '%s\n' "\${1#*=}" >$box/loaded.cmdline ;;
-			-e) mood stay && exit 1; exec setsid $box/boot "\$(head -n 1 $box/loaded)" ;;
+			-e)
+				mood stay && exit 1
+				if mood slow-jump; then sleep 2; fi
+				exec setsid $box/boot "\$(head -n 1 $box/loaded)"
+				;;
 			--version) echo 'kexec-tools played'; exit 0 ;;
 			esac
 			shift
@@ -85,15 +124,21 @@ metal_programs() {
 		'systemctl kexec') exec $box/kexec -e ;;
 		'reboot '*)
 			echo reboot >>$box/done
-			if grep -qx no-reboot $box/mood; then sleep 600; fi
+			if grep -qx no-reboot $box/mood; then sleep 100; exit 1; fi
+			if grep -qx upgrade $box/mood && [ "\$(cat $box/kernel/kexec_loaded)" = 1 ]; then exec $box/kexec -e; fi
 			exec setsid $box/boot base ;;
 		esac
 	EOF
 	cat >"$box/power" <<-EOF
 		#!/bin/sh
-		up() { kill -0 "\$(cat $box/sshd.pid 2>/dev/null)" 2>/dev/null; }
-		off() { up && { \$in $box/boot base; kill -9 "\$(cat $box/sshd.pid)"; }; rm -f $box/sshd.pid; }
+		off() {
+			rm -f $box/powered
+			\$in $box/boot off
+			kill -9 "\$(cat $box/sshd.pid)" 2>/dev/null
+			rm -f $box/sshd.pid
+		}
 		on() {
+			touch $box/powered
 			grep -qx dead $box/mood && return 0
 			\$in $box/boot base
 			\$in /usr/sbin/sshd -f $box/sshd_config -E $box/sshd.log
@@ -102,14 +147,20 @@ metal_programs() {
 		for verb; do :; done
 		echo "\$verb" >>$box/done
 		case \$verb in
-		state) if up; then echo on; else echo off; fi ;;
-		on) up || on ;;
+		state) if [ -e $box/powered ]; then echo on; else echo off; fi ;;
+		on) [ -e $box/powered ] || on ;;
 		off) off ;;
 		reset | cycle) off; on ;;
 		*) exit 1 ;;
 		esac
 	EOF
-	chmod 755 "$box/boot" "$box/kexec" "$box/systemctl" "$box/power"
+	cp "$(command -v sha256sum)" "$box/sha256sum.real"
+	cat >"$box/sha256sum" <<-EOF
+		#!/bin/sh
+		if grep -qx damaged $box/mood; then exit 1; fi
+		exec $box/sha256sum.real "\$@"
+	EOF
+	chmod 755 "$box/boot" "$box/kexec" "$box/systemctl" "$box/power" "$box/sha256sum"
 }
 
 # Whatever could restart this host for good is covered before anything else may run there.
@@ -123,11 +174,15 @@ metal_namespace() {
 	cat >"$box/enter" <<-EOF
 		set -e
 		mount --make-rprivate /
-		for p in /proc/sysrq-trigger /dev/watchdog /dev/watchdog0; do
+		# ... and what would slow it down: its page cache is not the machine's
+		for p in /proc/sysrq-trigger /dev/watchdog /dev/watchdog0 /proc/sys/vm/drop_caches /proc/sys/vm/compact_memory \
+			/proc/sys/kernel/printk_devkmsg; do
 			[ ! -e \$p ] || mount --bind $box/sysrq \$p
 		done
 		[ ! -e /proc/sys/kernel/sysrq ] || mount --bind $box/sysrq_enable /proc/sys/kernel/sysrq
 		mount --bind $box/kexec "\$(readlink -f "\$(command -v kexec)")"
+		mount --bind $box/sha256sum "\$(readlink -f "\$(command -v sha256sum)")"
+		mount --bind $box/bootdir /boot
 		mount --bind $box/systemctl "\$(readlink -f "\$(command -v systemctl)")"
 		mount --bind $box/boot_id /proc/sys/kernel/random/boot_id
 		mount --bind $box/cmdline /proc/cmdline
@@ -159,11 +214,16 @@ metal_settings() {
 			target-dir = $box/target
 			power = exec
 			power-command = sh $box/power
-			boot-timeout = 30s
-			reboot-timeout = 20s
+			boot-timeout = ${1:-30}s
+			reboot-timeout = ${2:-20}s
 			watchdog = 0
 			owner = owner@lab.example
 	EOF
+}
+
+# A server that sends what it has in store whenever somebody connects.
+metal_console() {
+	printf '\tconsole = exec\n\tconsole-command = tail -n +1 -f %s\n' "$box/console"
 }
 
 # A kernel is a file whose first line is what it does. Its build-id is in notes.KIND of the machine.

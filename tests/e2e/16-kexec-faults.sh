@@ -18,9 +18,9 @@ commit() { # kind
 }
 {
 	settings_head
-	metal_settings
+	metal_settings 12 8
 	printf '\tpower-timeout = 5s\n'
-	kernel_lab played 1 64M
+	kernel_lab played 1 8M
 	printf '[health]\n\tfirmware-every = 0\n'
 } >"$dir/config"
 metal_power on
@@ -29,19 +29,30 @@ ok "its routine boots go well" wait_sql 900 "select count(*) = 2 from jobs where
 
 # --- kill -9 of the runner ----------------------------------------------------------------------------------
 # Whatever was being done: after the restart the machine is found as it is, and one result comes of it.
-loaded() { grep -qx 1 "$box/kernel/kexec_loaded"; }
-jumped() { grep -q "mmperf.token=$token " "$box/cmdline" || grep -q "mmperf.token=$token\$" "$box/cmdline"; }
+loaded() { read -r _word <"$box/kernel/kexec_loaded" && [ "$_word" = 1 ]; }
+jumped() {
+	read -r _line <"$box/cmdline"
+	case "$_line " in *" mmperf.token=$token "*) ;; *) return 1 ;; esac
+}
 pushed() { [ -e "$box/target/kernel" ]; }
-measuring() { pgrep -f 'agent --job job.json' >/dev/null; }
-greeted() { grep -q '"type":"hello"' "$dir/state/attempts/$token/lines" 2>/dev/null; }
-ended() { grep -q '"type":"end"' "$dir/state/attempts/$token/lines" 2>/dev/null; }
+said() { grep -q "\"type\":\"$1\"" "$dir/state/attempts/$token/lines" 2>/dev/null; }
+greeted() { said hello; }
+measuring() { said run; }
+ended() { said end; }
 recovering() { [ -s "$box/done" ]; }
+running() {
+	token=$(sql "select token from attempts a join jobs j on j.id = a.job where j.request = $id and a.outcome = 'running' limit 1")
+	[ -n "$token" ]
+}
 reach() { # state
-	_end=$(($(date +%s) + 90))
-	until token=$(sql "select token from attempts a join jobs j on j.id = a.job where j.request = $id and a.outcome = 'running' limit 1") && [ -n "$token" ] && "$1"; do
-		[ "$(date +%s)" -lt "$_end" ] || { echo "state $1 was never reached"; return 1; }
-		sleep 0.02
+	for _try in $(seq 900); do
+		# an attempt can end, and another one begin
+		if [ $((_try % 40)) = 1 ] || [ -z "$token" ]; then running || { sleep 0.1; continue; }; fi
+		! "$1" || return 0
+		sleep 0.05
 	done
+	echo "state $1 was never reached"
+	return 1
 }
 killed_while() { # state, kind, job's end
 	# a canary follows each recovery
@@ -49,6 +60,7 @@ killed_while() { # state, kind, job's end
 	: >"$box/done"
 	mmperf run "$(commit "$2")" -n 1 --no-wait >"$dir/out" 2>&1
 	id=$(sql 'select max(id) from requests')
+	token=''
 	ok "kill -9 while $1" reach "$1"
 	kill9 runner
 	daemon runner
