@@ -168,22 +168,41 @@ static int jump(const struct agent *agent)
 	return report_failure(agent, &err);
 }
 
+/* Where lines go; without a place the console still hears why. */
+static void open_way_out(struct agent *agent, struct kmsg *kmsg)
+{
+	struct err err;
+
+	if (!strcmp(js_str_or(agent->job, "lines", ""), "kmsg")) {
+		if (kmsg_open(kmsg, &err)) {
+			agent->kmsg = kmsg;
+			return;
+		}
+	} else if (init_open_port(PORT_NAME, PORT_TIMEOUT_S, &agent->out_fd, &err)) {
+		return;
+	}
+	fprintf(stderr, "agent: %s\n", err.msg);
+}
+
 static int init_main(void)
 {
 	struct agent agent = {.out_fd = STDOUT_FILENO, .init = true, .knobs = KNOBS_INIT};
+	struct kmsg kmsg = {.fd = -1};
 	struct err err;
+	bool ok = js_load(INIT_JOB, &agent.job, &err);
+	bool restart = js_bool_or(agent.job, "restart", false);
 	int status;
 
-	init_mount_all();
-	if (!init_open_port(PORT_NAME, PORT_TIMEOUT_S, &agent.out_fd, &err))
-		fprintf(stderr, "agent: %s\n", err.msg);
-	if (!js_load(INIT_JOB, &agent.job, &err)) {
+	/* Who is restarted has disks of its own, which are none of our business. */
+	init_mount_all(!restart);
+	open_way_out(&agent, &kmsg);
+	if (!ok) {
 		report_failure(&agent, &err);
-		init_power_off();
+		init_end(restart);
 	}
 	if (js_bool_or(agent.job, "kexec", false)) {
 		jump(&agent);
-		init_power_off();
+		init_end(restart);
 	}
 	status = init_run(do_job, &agent);
 	if (WIFSIGNALED(status))
@@ -191,7 +210,7 @@ static int init_main(void)
 			  strsignal(WTERMSIG(status)));
 	json_decref(agent.job);
 	close(agent.out_fd);
-	init_power_off();
+	init_end(restart);
 }
 
 int agent_main(int argc, char **argv)

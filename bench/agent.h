@@ -5,12 +5,14 @@
 /* The agent: one job in, lines out (docs/protocol.md). */
 
 #include "base/js.h"
+#include "bench/agent_kmsg.h"
 #include "bench/kallsyms.h"
 #include "bench/knobs.h"
 
 struct agent {
 	int out_fd;
-	bool init; /* process 1: the machine is ours and is switched off at the end */
+	struct kmsg *kmsg; /* NULL: lines go to out_fd */
+	bool init;	   /* process 1: the machine is ours and is switched off at the end */
 	json_t *job;
 	const char *nonce; /* borrowed from job */
 	struct knobs knobs;

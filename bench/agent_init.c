@@ -48,14 +48,14 @@ static void open_console(void)
 		close(fd);
 }
 
-void init_mount_all(void)
+void init_mount_all(bool our_disk)
 {
 	struct err err;
 
 	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
 		const struct fs_to_mount *m = &mounts[i];
 
-		if (m->device[0] == '/' && !fs_exists(m->device))
+		if (m->device[0] == '/' && (!our_disk || !fs_exists(m->device)))
 			continue;
 		if (!fs_mkdirs(m->path, 0755, &err) && !m->optional)
 			fprintf(stderr, "agent: %s\n", err.msg);
@@ -130,10 +130,10 @@ int init_run(int (*work)(void *arg), void *arg)
 	}
 }
 
-void init_power_off(void)
+void init_end(bool restart)
 {
 	sync();
-	reboot(RB_POWER_OFF);
+	reboot(restart ? RB_AUTOBOOT : RB_POWER_OFF);
 	/* A machine that cannot: a halt, so that the driver sees silence and not a panic. */
 	reboot(RB_HALT_SYSTEM);
 	for (;;)

@@ -6,14 +6,14 @@
 
 #include "base/err.h"
 
-/* Mounts proc, sys, dev, cgroup2, tmp, debugfs, tracefs, and /dev/vda on /data when it is there;
- * makes stdin, stdout and stderr the console. What cannot be mounted is said on the console. */
-void init_mount_all(void);
+/* Mounts proc, sys, dev, cgroup2, tmp, debugfs, tracefs, and, if the disk was made for us, /dev/vda on /data when it is
+ * there; makes stdin, stdout and stderr the console. What cannot be mounted is said on the console. */
+void init_mount_all(bool our_disk);
 /* The virtio port of that name, waited for up to timeout_s. */
 bool init_open_port(const char *name, double timeout_s, int *fd, struct err *err) _must_check;
 /* Runs work(arg) in a child, reaps everything that ends, returns the child's wait status. */
 int init_run(int (*work)(void *arg), void *arg);
-/* sync, then power off. Does not return. */
-void init_power_off(void) __attribute__((noreturn));
+/* sync, then power off, or restart through the firmware. Does not return. */
+void init_end(bool restart) __attribute__((noreturn));
 
 #endif

@@ -42,12 +42,19 @@ void agent_say(const struct agent *agent, json_t *line)
 {
 	AUTO_FREE char *text = js_text(line);
 	AUTO_STR out = str_new();
+	struct err err;
 
+	json_decref(line);
+	if (agent->kmsg) {
+		if (kmsg_say(agent->kmsg, text, strlen(text), &err))
+			return;
+		fprintf(stderr, "agent: %s\n", err.msg);
+		exit(1);
+	}
 	/* One write per line, so that a line is never torn by a dying process. */
 	str_add(&out, text);
 	str_addc(&out, '\n');
 	write_all(agent->out_fd, out.s, out.len);
-	json_decref(line);
 }
 
 void agent_log(const struct agent *agent, const char *fmt, ...)

@@ -217,6 +217,10 @@ const struct conf_key settings_keys[] = {
 	{"machine", true, "acpi-rsdp", CONF_STRING, NULL,
 	 "acpi_rsdp= for machines that lose ACPI behind kexec: an address, or auto (kexec).",
 	 CONF_OPTIONAL},
+	{"machine", true, "root", CONF_STRING, "own",
+	 "own: the tested kernel starts the machine's system. initramfs: it starts nothing but the "
+	 "agent, whose results come by the console, for disks that may not be touched (kexec).",
+	 CONF_OPTIONAL},
 	{"machine", true, "initrd", CONF_STRING, NULL,
 	 "File on this host that is loaded with every tested kernel (kexec).", CONF_OPTIONAL},
 	{"machine", true, "target-initrd", CONF_STRING, NULL,

@@ -233,6 +233,7 @@ void report_add_machine(const struct report_facts *facts, struct str *out)
 		const char *method, *words;
 	} methods[] = {{"direct", "booted directly"},
 		       {"kexec", "booted by kexec"},
+		       {"initramfs", "booted by kexec into an initramfs"},
 		       {"none", "its running kernel"}};
 
 	escape_text(out, facts->class_name);

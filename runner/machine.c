@@ -71,6 +71,7 @@ void machine_init(struct machine *m, struct worker *worker, const struct machine
 	m->job_text = js_text(owned);
 	m->collect = collect_new(m->nonce);
 	console_watch_init(&m->watch, m->console_path);
+	serial_lines_init(&m->serial, 0);
 }
 
 void machine_release(struct machine *m)
@@ -79,6 +80,7 @@ void machine_release(struct machine *m)
 	mem_close_ptr(&m->lines_fd);
 	collect_free(m->collect);
 	console_watch_release(&m->watch);
+	serial_lines_release(&m->serial);
 	free(m->job_text);
 	free(m->lines_path);
 	free(m->console_path);
@@ -114,6 +116,8 @@ static bool read_lines(struct machine *m, struct err *err)
 	char buf[65536];
 	ssize_t n;
 
+	if (m->by_console && !serial_lines_pull(&m->serial, m->console_path, m->lines_path, err))
+		return false;
 	if (m->lines_fd < 0) {
 		m->lines_fd = open(m->lines_path, O_RDONLY | O_CLOEXEC);
 		if (m->lines_fd < 0)
@@ -173,6 +177,7 @@ bool machine_diagnose(struct machine *m, const char *otherwise, const char *why)
 void machine_listen(struct machine *m)
 {
 	console_watch_from(&m->watch, m->console_from);
+	m->serial.at = m->console_from;
 }
 
 static bool diagnose(struct machine *m, bool timed_out, double timeout_s)
@@ -220,6 +225,8 @@ bool machine_follow(struct machine *m, enum machine_wait until, double timeout_s
 		if (ended || timed_out)
 			break;
 		ended = proc_wait(&m->proc, LOOK_S, &status);
+		if (m->by_console)
+			clock_sleep_s(LOOK_S); /* there is no process to wait for */
 		timed_out = clock_mono_s() > end || console_watch_ended(&m->watch);
 		if (!worker_tick(m->worker, err))
 			return false;

@@ -16,6 +16,7 @@
 #include "runner/console.h"
 #include "runner/console_watch.h"
 #include "runner/quiet.h"
+#include "runner/serial_lines.h"
 #include "runner/worker.h"
 
 struct machine {
@@ -33,6 +34,8 @@ struct machine {
 	int lines_fd;
 	size_t console_from; /* what stands before in it belongs to earlier boots */
 	struct console_watch watch;
+	bool by_console; /* the agent's lines come out of the console */
+	struct serial_lines serial;
 	struct proc proc;    /* what must end with the boot */
 	const char *outcome; /* of boots; NULL while nothing is decided */
 	struct str reason;
@@ -74,7 +77,7 @@ bool machine_boot(struct machine *m, struct err *err) _must_check;
 void machine_verdict(struct machine *m, const char *outcome, const char *fmt, ...) _printf_(3, 4);
 /* The verdict is what the console says, else `otherwise` with why and the last line. True. */
 bool machine_diagnose(struct machine *m, const char *otherwise, const char *why);
-/* From console_from on the console is listened to for this boot's end. */
+/* From console_from on the console is listened to for this boot's end, and, by_console, for the agent's lines. */
 void machine_listen(struct machine *m);
 /* What this boot's console tells beside that; false when nothing was recorded. */
 bool machine_console_facts(struct machine *m, struct console_facts *out);

@@ -14,6 +14,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "db/machine_event.h"
+#include "runner/initramfs.h"
 #include "runner/recover.h"
 
 /* Pushing and loading: 40 MB over a slow link, and a kernel that is checked and relocated. */
@@ -78,9 +79,17 @@ static bool by_firmware(const struct machine *m)
 	return role && !strcmp(role, "firmware");
 }
 
+/* The agent is process 1 of an initramfs of ours: the tested kernel never sees the machine's disks or network. */
+static bool in_initramfs(const struct machine *m)
+{
+	return !strcmp(machine_str(m, "root"), "initramfs");
+}
+
 static const char *kexec_method(const struct machine *m)
 {
-	return by_firmware(m) ? "firmware" : "kexec";
+	if (by_firmware(m))
+		return "firmware";
+	return in_initramfs(m) ? "initramfs" : "kexec";
 }
 
 /* So that a canary follows. A database that is away hears of it by the boot's outcome alone. */
@@ -91,6 +100,13 @@ static void tell_recovery(struct machine *m, const char *steps)
 	if (m->worker->db &&
 	    !machine_event_add(m->worker->db, m->name, "recovered", steps, &ignored))
 		log_warn("machine %s: %s", m->name, ignored.msg);
+}
+
+/* Whoever measured in an initramfs restarts the machine by itself: that is no recovery. */
+static bool as_planned(const struct machine *m)
+{
+	return in_initramfs(m) && collect_ended(m->collect) &&
+	       (!m->outcome || !strcmp(m->outcome, "ok"));
 }
 
 /* Back to the machine's own kernel, in another boot than not_boot; *state gets what is found. */
@@ -107,7 +123,8 @@ static bool go_home(struct machine *m, const char *not_boot, struct target_state
 		return false;
 	log_info("machine %s: back with its own kernel %s by: %s", m->name, r.state.release,
 		 r.steps.s);
-	tell_recovery(m, r.steps.s);
+	if (!as_planned(m))
+		tell_recovery(m, r.steps.s);
 	target_state_release(state);
 	*state = r.state;
 	r.state = (struct target_state){0};
@@ -160,6 +177,11 @@ static void command_line(const struct machine *m, const struct target_state *bef
 
 	if (rsdp && !strcmp(rsdp, "auto"))
 		rsdp = before->rsdp;
+	if (in_initramfs(m)) {
+		AUTO_FREE char *was = words;
+
+		words = xasprintf("%s rdinit=/init printk.devkmsg=on", was);
+	}
 	target_command_line(before->command_line,
 			    conf_bool(conf, "machine", m->name, "reuse-cmdline"), words, rsdp,
 			    m->worker->lease.token, out);
@@ -187,10 +209,66 @@ static void show_last_words(struct machine *m)
 		log_debug("machine %s: no kernel log from before the jump", m->name);
 }
 
+/* The agent's own deadline comes after ours: it is for the case that we are gone. */
+#define DEADMAN_SPARE_S 60.0
+
+/* The job, with what guards the machine while the tested kernel runs; the caller frees it. */
+static bool job_text(struct machine *m, char **out, struct err *err)
+{
+	AUTO_JSON *job = NULL;
+
+	if (!js_parse(m->job_text, strlen(m->job_text), &job, err))
+		return false;
+	js_set_i64(job, "watchdog_s", (int64_t)seconds(m, "watchdog"));
+	js_set_f64(job, "deadman_s", seconds(m, "run-timeout") + DEADMAN_SPARE_S);
+	if (in_initramfs(m)) {
+		js_set_bool(job, "init", true);
+		js_set_str(job, "lines", "kmsg");
+		js_set_bool(job, "restart", true);
+	}
+	*out = js_text(job);
+	return true;
+}
+
+/* The agent and its job as the tested kernel's whole user space. */
+static bool write_initramfs(struct machine *m, const char *path, struct err *err)
+{
+	CLEANUP(initramfs_release) struct initramfs fs;
+	AUTO_FREE char *job = NULL;
+
+	initramfs_init(&fs);
+	if (!job_text(m, &job, err) || !initramfs_base(&fs, m->agent, err))
+		return false;
+	initramfs_file(&fs, "job.json", 0600, job, strlen(job));
+	initramfs_end(&fs);
+	return fs_write_atomic(path, fs.bytes.s, fs.bytes.len, 0600, err);
+}
+
+static bool load(struct machine *m, const char *command_line, struct err *err)
+{
+	AUTO_FREE char *ramfs = xasprintf("%s/initramfs", m->worker->dir);
+	struct target_kernel kernel = {.kernel = m->kernel, .command_line = command_line};
+	struct kexec *k = m->state;
+	char how[8] = "";
+
+	if (in_initramfs(m)) {
+		kernel.initrd = ramfs;
+		if (!write_initramfs(m, ramfs, err))
+			return false;
+	} else {
+		kernel.initrd = setting(m, "initrd");
+		kernel.remote_initrd = setting(m, "target-initrd");
+		kernel.initrd_command = setting(m, "initrd-command");
+	}
+	if (!target_load(&k->ssh, target_dir(m->worker, m->name), &kernel, LOAD_S, how, err))
+		return false;
+	log_debug("machine %s: loaded by kexec %s: %s", m->name, how, command_line);
+	return true;
+}
+
 static bool kexec_load(struct machine *m, struct err *err)
 {
 	AUTO_STR line = str_new();
-	char how[8] = "";
 	struct kexec *k;
 
 	if (!m->kernel)
@@ -204,19 +282,20 @@ static bool kexec_load(struct machine *m, struct err *err)
 	if (!find_machine(m, err) || (by_firmware(m) && !restart(m, err)) ||
 	    !target_can_load(&k->before, m->name, target_dir(m->worker, m->name), err))
 		return false;
+	if (!in_initramfs(m) && strcmp(machine_str(m, "root"), "own") != 0)
+		return err_set(err, ERR_USAGE,
+			       "machine %s: root is \"%s\"; it may be own or initramfs", m->name,
+			       machine_str(m, "root"));
+	if (in_initramfs(m) && !k->console)
+		return err_set(
+			err, ERR_USAGE,
+			"machine %s has root = initramfs, whose results come by the serial line: "
+			"set console",
+			m->name);
 	command_line(m, &k->before, &line);
-	if (!target_load(&k->ssh, target_dir(m->worker, m->name),
-			 &(struct target_kernel){
-				 .kernel = m->kernel,
-				 .initrd = setting(m, "initrd"),
-				 .remote_initrd = setting(m, "target-initrd"),
-				 .initrd_command = setting(m, "initrd-command"),
-				 .command_line = line.s,
-			 },
-			 LOAD_S, how, err))
+	if (!load(m, line.s, err))
 		return false;
 	keep_dmesg(m, "dmesg-before");
-	log_debug("machine %s: loaded by kexec %s: %s", m->name, how, line.s);
 	return true;
 }
 
@@ -228,32 +307,16 @@ static bool is_our_boot(struct machine *m, const struct target_state *now)
 	return !machine_diagnose(m, "no_boot", "the machine restarted into its own kernel");
 }
 
-/* The agent's own deadline comes after ours: it is for the case that we are gone. */
-#define DEADMAN_SPARE_S 60.0
-
-/* The job, with what guards the machine while the tested kernel runs. */
-static bool write_job(struct machine *m, const char *path, struct err *err)
-{
-	AUTO_FREE char *text = NULL;
-	AUTO_JSON *job = NULL;
-
-	if (!js_parse(m->job_text, strlen(m->job_text), &job, err))
-		return false;
-	js_set_i64(job, "watchdog_s", (int64_t)seconds(m, "watchdog"));
-	js_set_f64(job, "deadman_s", seconds(m, "run-timeout") + DEADMAN_SPARE_S);
-	text = js_text(job);
-	return fs_write_atomic(path, text, strlen(text), 0600, err);
-}
-
 static bool start_agent(struct machine *m, struct err *err)
 {
-	AUTO_FREE char *job = xasprintf("%s/job.json", m->worker->dir);
+	AUTO_FREE char *job = xasprintf("%s/job.json", m->worker->dir), *text = NULL;
 	CLEANUP(proc_spec_release) struct proc_spec spec = {.out_path = m->lines_path};
 	struct kexec *k = m->state;
 	AUTO_STR script = str_new();
 
-	if (!write_job(m, job, err) || !target_push_agent(&k->ssh, target_dir(m->worker, m->name),
-							  m->agent, job, &script, err))
+	if (!job_text(m, &text, err) || !fs_write_atomic(job, text, strlen(text), 0600, err) ||
+	    !target_push_agent(&k->ssh, target_dir(m->worker, m->name), m->agent, job, &script,
+			       err))
 		return false;
 	spec.stdin_text = script.s;
 	ssh_argv(&k->ssh, true, &spec.argv);
@@ -288,6 +351,10 @@ static bool kexec_start(struct machine *m, struct err *err)
 	    !target_jump(&k->ssh, direct, err))
 		return false;
 	machine_listen(m);
+	if (in_initramfs(m)) {
+		m->by_console = true;
+		return machine_follow(m, MACHINE_HELLO, seconds(m, "boot-timeout"), NULL, err);
+	}
 	if (!recovery_wait(&k->ssh, target_dir(m->worker, m->name), k->before.boot_id,
 			   seconds(m, "boot-timeout"), &m->watch, &k->now, err)) {
 		return err->kind == ERR_TIMEOUT && no_answer(m, err->msg);
@@ -317,7 +384,7 @@ static bool kexec_collect(struct machine *m, struct err *err _unused)
 	}
 	if (!k->console)
 		keep_dmesg(m, "console");
-	k->left = !collect_ended(m->collect);
+	k->left = in_initramfs(m) || !collect_ended(m->collect);
 	return true;
 }
 

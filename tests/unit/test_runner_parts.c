@@ -22,6 +22,7 @@
 #include "runner/initramfs.h"
 #include "runner/machines/kvm.h"
 #include "runner/quiet.h"
+#include "runner/serial_lines.h"
 #include "runner/series.h"
 
 static void diagnosis_is(const char *text, const char *want, const char *want_line)
@@ -158,6 +159,36 @@ static void test_console_watch(void **state _unused)
 		str_add(&flood, "x");
 	str_add(&flood, "\n" PANIC);
 	watch_is("", false, flood.s, "[ 1.0] Kernel panic - not syncing: x");
+}
+
+/* The sums are the first digits of sha256sum. */
+#define PIECE_A "[ 2.0] mmperf:0:d356aa44:+{\"type\":\r\n"
+#define PIECE_B "[ 2.1] mmperf:1:5ab946c2:.\"log\"}\r\n"
+
+static void serial_is(const char *console, const char *want, const char *want_error)
+{
+	CLEANUP(serial_lines_release) struct serial_lines s;
+	AUTO_STR out = str_new();
+	struct err err = {0};
+
+	serial_lines_init(&s, 0);
+	if (serial_lines_feed(&s, console, strlen(console), &out, &err))
+		assert_string_equal(want_error, "");
+	else
+		assert_non_null(strstr(err.msg, want_error));
+	assert_string_equal(out.s, want);
+}
+
+static void test_serial_lines(void **state _unused)
+{
+	serial_is(PIECE_A "[ 2.05] something of the kernel's own\n" PIECE_B, "{\"type\":\"log\"}\n",
+		  "");
+	serial_is(PIECE_A PIECE_B PIECE_A PIECE_B, "{\"type\":\"log\"}\n{\"type\":\"log\"}\n", "");
+	serial_is("mmperf: a module\nmmperf:7:abc\nmmperf::\n", "", "");
+	serial_is(PIECE_B, "", "piece 1 came, 0 was due");
+	serial_is(PIECE_A PIECE_A, "", "piece 0 came, 1 was due");
+	serial_is("mmperf:0:d356aa44:+{\"typo\":\n", "", "damaged piece 0");
+	serial_is("mmperf:0:d356aa44:+{\"ty[ 3.0] torn\npe\":\n", "", "damaged piece 0");
 }
 
 static void first_error_is(const char *log, const char *want)
@@ -316,19 +347,13 @@ static void test_kvm(void **state _unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_disturbance),
-		cmocka_unit_test(test_console),
-		cmocka_unit_test(test_console_facts),
-		cmocka_unit_test(test_console_sight),
-		cmocka_unit_test(test_console_ends),
-		cmocka_unit_test(test_console_watch),
-		cmocka_unit_test(test_console_on_a_terminal),
-		cmocka_unit_test(test_first_error),
-		cmocka_unit_test(test_series),
-		cmocka_unit_test(test_initramfs),
-		cmocka_unit_test(test_host_plan),
-		cmocka_unit_test(test_host_offer),
-		cmocka_unit_test(test_kvm),
+		cmocka_unit_test(test_disturbance),   cmocka_unit_test(test_console),
+		cmocka_unit_test(test_console_facts), cmocka_unit_test(test_console_sight),
+		cmocka_unit_test(test_console_ends),  cmocka_unit_test(test_console_watch),
+		cmocka_unit_test(test_serial_lines),  cmocka_unit_test(test_console_on_a_terminal),
+		cmocka_unit_test(test_first_error),   cmocka_unit_test(test_series),
+		cmocka_unit_test(test_initramfs),     cmocka_unit_test(test_host_plan),
+		cmocka_unit_test(test_host_offer),    cmocka_unit_test(test_kvm),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
