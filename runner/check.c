@@ -207,14 +207,12 @@ static bool check_console(struct check *c, struct err *err)
 static bool check_agent(struct check *c, struct err *err)
 {
 	static const char job[] = "{\"v\":1,\"nonce\":\"check\",\"suites\":[]}";
-	AUTO_FREE char *path = xasprintf("%s/job.json", c->worker->dir);
 	AUTO_STR script = str_new(), out = str_new();
 	int status = -1;
 
 	if (!c->wish->agent)
 		return true;
-	if (!fs_write_atomic(path, job, strlen(job), 0600, err) ||
-	    !target_push_agent(&c->ssh, target_dir(c->worker, c->machine), c->wish->agent, path,
+	if (!target_push_agent(&c->ssh, target_dir(c->worker, c->machine), c->wish->agent, job,
 			       &script, err) ||
 	    !ssh_script(&c->ssh, script.s, SCRIPT_S, &out, &status, err)) {
 		say(c, "agent", CHECK_BAD, err->msg);

@@ -60,8 +60,8 @@ static const char load_script[] =
 	"for how in -s -c; do\n"
 	"  said=$(kexec $how -l kernel ${initrd:+--initrd=\"$initrd\"} --command-line=\"$line\" "
 	"2>&1)\n"
-	"  if [ \"$(cat /sys/kernel/kexec_loaded)\" = 1 ]; then echo \"how=$how\"; sync; exit 0; "
-	"fi\n"
+	"  if [ \"$(cat /sys/kernel/kexec_loaded)\" = 1 ]; then echo \"how=$how\"; dmesg; sync; "
+	"exit 0; fi\n"
 	"  why=\"$why; kexec $how: $(printf %s \"$said\" | tail -n 1)\"\n"
 	"done\n"
 	"fail \"the kernel cannot be loaded${why}\"\n";
@@ -94,7 +94,8 @@ static const char agent_script[] =
 	"cd \"$dir\" || exit 3\n"
 	"exec 2>agent.err\n"
 	"echo \"$sum  agent\" | sha256sum -c --status || fail 'the agent arrived damaged'\n"
-	"echo \"$job_sum  job.json\" | sha256sum -c --status || fail 'the job arrived damaged'\n"
+	"umask 077\n"
+	"printf %s \"$job\" >job.json || fail 'the job cannot be written'\n"
 	"chmod 755 agent\n"
 	"exec ./agent --job job.json </dev/null\n";
 
@@ -333,11 +334,12 @@ static bool push_checked(struct ssh *ssh, const char *dir, const char *local, co
 }
 
 bool target_load(struct ssh *ssh, const char *dir, const struct target_kernel *kernel,
-		 double timeout_s, char how[8], struct err *err)
+		 double timeout_s, char how[8], struct str *dmesg, struct err *err)
 {
 	char sum[HASH_HEX_SIZE], initrd_sum[HASH_HEX_SIZE] = "";
 	AUTO_STR script = str_new(), out = str_new();
 	AUTO_FREE char *found = NULL;
+	const char *rest;
 
 	if (!push_checked(ssh, dir, kernel->kernel, "kernel", sum, timeout_s, err) ||
 	    (kernel->initrd &&
@@ -354,6 +356,8 @@ bool target_load(struct ssh *ssh, const char *dir, const struct target_kernel *k
 		return false;
 	found = value_of(out.s, "how");
 	snprintf(how, 8, "%s", found);
+	rest = strchr(out.s, '\n');
+	str_add(dmesg, rest ? rest + 1 : "");
 	return true;
 }
 
@@ -366,17 +370,16 @@ bool target_jump(struct ssh *ssh, bool direct, struct err *err)
 	return ok || err_wrap(err, "jump");
 }
 
-bool target_push_agent(struct ssh *ssh, const char *dir, const char *agent, const char *job_path,
+bool target_push_agent(struct ssh *ssh, const char *dir, const char *agent, const char *job,
 		       struct str *script, struct err *err)
 {
-	char sum[HASH_HEX_SIZE], job_sum[HASH_HEX_SIZE];
+	char sum[HASH_HEX_SIZE];
 
-	if (!push_checked(ssh, dir, agent, "agent", sum, SCRIPT_S, err) ||
-	    !push_checked(ssh, dir, job_path, "job.json", job_sum, SCRIPT_S, err))
+	if (!push_checked(ssh, dir, agent, "agent", sum, SCRIPT_S, err))
 		return false;
 	ssh_assign(script, "dir", dir);
 	ssh_assign(script, "sum", sum);
-	ssh_assign(script, "job_sum", job_sum);
+	ssh_assign(script, "job", job);
 	str_add(script, agent_script);
 	return true;
 }

@@ -57,15 +57,16 @@ struct target_kernel {
 	const char *initrd_command; /* run there with $KERNEL set; prints a path; or NULL */
 	const char *command_line;
 };
-/* Pushes it with checksums and loads it, by -s and else by -c; how gets the one that worked. */
+/* Pushes it with checksums and loads it, by -s and else by -c; how gets the one that worked, dmesg, at its end, the
+ * log of the kernel that runs: its last words, should the jump end in silence. */
 bool target_load(struct ssh *ssh, const char *dir, const struct target_kernel *kernel,
-		 double timeout_s, char how[8], struct err *err) _must_check;
+		 double timeout_s, char how[8], struct str *dmesg, struct err *err) _must_check;
 /* Jumps into what is loaded. direct: kexec -e behind a sync, without shutting down; else systemctl
  * kexec. The connection is closed. */
 bool target_jump(struct ssh *ssh, bool direct, struct err *err) _must_check;
 
-/* Pushes the agent and its job (checksums too) and fills script, which runs it. */
-bool target_push_agent(struct ssh *ssh, const char *dir, const char *agent, const char *job_path,
+/* Pushes the agent (checksum too) and fills script, which brings the job's text and runs it. */
+bool target_push_agent(struct ssh *ssh, const char *dir, const char *agent, const char *job,
 		       struct str *script, struct err *err) _must_check;
 /* The kernel's log, appended to out. */
 bool target_dmesg(struct ssh *ssh, struct str *out, struct err *err) _must_check;

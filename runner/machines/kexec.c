@@ -187,16 +187,26 @@ static void command_line(const struct machine *m, const struct target_state *bef
 			    m->worker->lease.token, out);
 }
 
-/* The machine's last words before a jump that may end in silence. */
-static void keep_dmesg(struct machine *m, const char *name)
+/* As a file of the attempt. */
+static void keep_text(struct machine *m, const char *name, const struct str *text)
 {
 	AUTO_FREE char *path = xasprintf("%s/%s", m->worker->dir, name);
-	AUTO_STR text = str_new();
-	struct kexec *k = m->state;
 	struct err err;
 
-	if (!target_dmesg(&k->ssh, &text, &err) ||
-	    !fs_write_atomic(path, text.s, text.len, 0644, &err))
+	if (!fs_write_atomic(path, text->s, text->len, 0644, &err))
+		log_warn("machine %s: its kernel log cannot be kept: %s", m->name, err.msg);
+}
+
+/* Without a console the kernel's log is what it said. */
+static void keep_dmesg(struct machine *m)
+{
+	struct kexec *k = m->state;
+	AUTO_STR text = str_new();
+	struct err err;
+
+	if (target_dmesg(&k->ssh, &text, &err))
+		keep_text(m, "console", &text);
+	else
 		log_warn("machine %s: its kernel log could not be fetched: %s", m->name, err.msg);
 }
 
@@ -249,6 +259,7 @@ static bool load(struct machine *m, const char *command_line, struct err *err)
 	AUTO_FREE char *ramfs = xasprintf("%s/initramfs", m->worker->dir);
 	struct target_kernel kernel = {.kernel = m->kernel, .command_line = command_line};
 	struct kexec *k = m->state;
+	AUTO_STR dmesg = str_new();
 	char how[8] = "";
 
 	if (in_initramfs(m)) {
@@ -260,8 +271,10 @@ static bool load(struct machine *m, const char *command_line, struct err *err)
 		kernel.remote_initrd = setting(m, "target-initrd");
 		kernel.initrd_command = setting(m, "initrd-command");
 	}
-	if (!target_load(&k->ssh, target_dir(m->worker, m->name), &kernel, LOAD_S, how, err))
+	if (!target_load(&k->ssh, target_dir(m->worker, m->name), &kernel, LOAD_S, how, &dmesg,
+			 err))
 		return false;
+	keep_text(m, "dmesg-before", &dmesg);
 	log_debug("machine %s: loaded by kexec %s: %s", m->name, how, command_line);
 	return true;
 }
@@ -295,7 +308,6 @@ static bool kexec_load(struct machine *m, struct err *err)
 	command_line(m, &k->before, &line);
 	if (!load(m, line.s, err))
 		return false;
-	keep_dmesg(m, "dmesg-before");
 	return true;
 }
 
@@ -309,14 +321,13 @@ static bool is_our_boot(struct machine *m, const struct target_state *now)
 
 static bool start_agent(struct machine *m, struct err *err)
 {
-	AUTO_FREE char *job = xasprintf("%s/job.json", m->worker->dir), *text = NULL;
+	AUTO_FREE char *job = NULL;
 	CLEANUP(proc_spec_release) struct proc_spec spec = {.out_path = m->lines_path};
 	struct kexec *k = m->state;
 	AUTO_STR script = str_new();
 
-	if (!job_text(m, &text, err) || !fs_write_atomic(job, text, strlen(text), 0600, err) ||
-	    !target_push_agent(&k->ssh, target_dir(m->worker, m->name), m->agent, job, &script,
-			       err))
+	if (!job_text(m, &job, err) || !target_push_agent(&k->ssh, target_dir(m->worker, m->name),
+							  m->agent, job, &script, err))
 		return false;
 	spec.stdin_text = script.s;
 	ssh_argv(&k->ssh, true, &spec.argv);
@@ -383,7 +394,7 @@ static bool kexec_collect(struct machine *m, struct err *err _unused)
 		return true;
 	}
 	if (!k->console)
-		keep_dmesg(m, "console");
+		keep_dmesg(m);
 	k->left = in_initramfs(m) || !collect_ended(m->collect);
 	return true;
 }
