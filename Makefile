@@ -108,7 +108,7 @@ $(O)/tests/fuzz_%: tests/fuzz/%.c $(archive) $(O)/.flags
 
 # What a person runs -------------------------------------------------------------------------------
 
-.PHONY: setup demo check check-all check-unit check-e2e check-kernel fuzz bench lint format install uninstall clean help bench-measure bench-decide bench-decide-full
+.PHONY: setup demo check check-all check-unit check-e2e check-kernel fuzz bench lint format install uninstall clean help bench-measure bench-decide bench-decide-full bench-metal bench-metal-full
 
 setup: ## install what is needed (as root: Debian packages and users)
 	@sh deploy/setup
@@ -164,6 +164,12 @@ bench-decide: $(archive) ## how well it decides, by simulation: table and $(O)/b
 
 bench-decide-full: $(archive) ## the same with the large counts of trials
 	@O=$(O) FULL=1 sh tests/bench/decide-run
+
+bench-metal: all ## 20 kexec round trips on two machines with faults, and what they cost: table and $(O)/bench/metal.json; METAL_ARGS=--played
+	@O=$(O) sh tests/bench/metal $(METAL_ARGS)
+
+bench-metal-full: all ## the same with 200 round trips
+	@O=$(O) sh tests/bench/metal --trips 200 $(METAL_ARGS)
 
 lint: ## format, layers, sizes, cppcheck, man pages, scripts
 	@sh tools/lint
