@@ -63,6 +63,8 @@ killed_while() { # state, kind, job's end
 	token=''
 	ok "kill -9 while $1" reach "$1"
 	kill9 runner
+	# a kernel is tried twice (11-runner-faults), which takes long for a silent one
+	[ "$3" = 'done' ] || sql "update jobs set max_attempts = 1 where request = $id"
 	daemon runner
 	ok "... the job ends as it should" wait_sql 240 "select count(*) = 1 and bool_and(state = '$3') from jobs where request = $id and kind = 'boot' and ended_at is not null"
 	is "... once" "$(sql "select count(*) from boots b join attempts a on a.id = b.attempt join jobs j on j.id = a.job where j.request = $id and b.outcome = 'ok'")" "$([ "$3" = done ] && echo 1 || echo 0)"
