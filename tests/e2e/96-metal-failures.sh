@@ -24,7 +24,7 @@ mood() {
 }
 {
 	settings_head
-	metal_settings 600 4
+	metal_settings 600 10
 	metal_console
 	printf '\tpower-timeout = 5s\n\tpower-delay = 0\n'
 	kernel_lab played 1 8M
@@ -160,7 +160,7 @@ mmperf machine release box >/dev/null
 # --- a machine that dies -----------------------------------------------------------------------------------------------
 mood dead
 metal_power off
-sed -i 's/boot-timeout = 8s/boot-timeout = 3s/; s/reboot-timeout = 4s/reboot-timeout = 1s/' "$dir/config"
+sed -i 's/boot-timeout = 8s/boot-timeout = 3s/; s/reboot-timeout = 10s/reboot-timeout = 1s/' "$dir/config"
 stop_daemon runner
 daemon runner
 mmperf run "$(commit good)" -n 1 --no-wait >"$dir/out" 2>&1
