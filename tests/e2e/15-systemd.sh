@@ -74,8 +74,14 @@ ok 'the daemons are started' box systemctl start mmperf-runner mmperf-bisector m
 is 'no unit file has a word that systemd does not know' \
 	"$(box journalctl -q --no-pager _PID=1 | grep -E 'mmperf.*(Unknown|Failed to parse|ignoring)')" ''
 is 'they are active' "$(box systemctl is-active mmperf-runner mmperf-bisector mmperf-reporter | xargs)" 'active active active'
+# A process that systemd has just made is root's until it has become the daemon.
 user_of() {
-	box ps -o user:20= -p "$(box systemctl show -P MainPID "mmperf-$1")" | tr -d ' '
+	for _ in $(seq 50); do
+		_user=$(box ps -o user:20= -p "$(box systemctl show -P MainPID "mmperf-$1")" | tr -d ' ')
+		[ "$_user" = root ] || break
+		sleep 0.2
+	done
+	echo "$_user"
 }
 is 'none is root' "$(user_of runner) $(user_of bisector) $(user_of reporter)" 'mmperf-runner mmperf mmperf'
 ok 'builds and boots are done' wait_sql 180 "select count(*) filter (where kind = 'build') > 1 and count(*) filter (where kind = 'boot') > 3 from jobs where state = 'done'"
