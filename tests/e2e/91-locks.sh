@@ -11,13 +11,13 @@ one_lock() {
 		[machine "guest"]
 			class = qemu-small
 			driver = qemu
-			cpus = 4
+			cpus = 3
 			memory = 512M
 		[suite "fault"]
 			benchmark = fault
 			pass = instrumented
 			param = preset=guest
-			param = limit=3s
+			param = limit=2s
 		[detect]
 			boots = 1
 			z = 1000
