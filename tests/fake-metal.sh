@@ -3,6 +3,7 @@
 # files, the agent and its measurement are real; what a kernel would do (boot_id, command line, kexec, reboot) is played
 # by files and three small programs. Needs root and mount namespaces. tests/e2e/81-metal.sh has the real thing.
 #
+#	metal_begin         instead of test_begin: skips without root, ends the machine with the test
 #	metal_make          in $dir/box; switched off
 #	metal_power VERB    on, off, reset, cycle, state; also for power-command: sh $dir/box/power VERB
 #	metal_settings [BOOT_S [REBOOT_S]]   a [machine "box"] section; its timeouts are 30 and 20 unless given
@@ -17,6 +18,15 @@
 # Its console is a file, $dir/box/console (metal_console: the settings to hear it). Kinds of kernels: silent; panics and
 # stays; restarts (panics, and panic=N takes it home); emergency (no root file system); nonet (no network); any
 # other comes up. What a kind says is in $dir/box/says.KIND; $dir/box/boots has a line for each that started.
+
+metal_begin() {
+	if [ "$(id -u)" != 0 ]; then
+		echo '1..0 # SKIP a namespace that plays a machine needs root'
+		exit 0
+	fi
+	test_begin
+	trap '_was=$?; metal_gone; (exit $_was); _finish' EXIT
+}
 
 metal_make() {
 	box=$dir/box

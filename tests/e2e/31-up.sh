@@ -26,14 +26,7 @@ cat >"$dir/config" <<-EOF
 		gaps = false
 	[bisect]
 		prove-boots = 4
-	[recipe "tiny"]
-		config = $dir/tiny.config
-	[tree "test"]
-		url = $tree
-		branch = main
-		base = base
-		recipe = tiny
-		poll = 1h
+	$(settings_tiny)
 	[machine "m1"]
 		class = fake
 		driver = fake
