@@ -330,14 +330,11 @@ static bool get_values(const json_t *o, struct result_metric *m, struct err *err
 
 static const char *const units[] = {"ns", "bytes", "count", "count/s", "cycles", "ratio", NULL};
 
-static bool on_metric(struct collect *c, const json_t *o, struct err *err)
+static bool on_metric(struct result_run *run, const json_t *o, struct err *err)
 {
 	static const char *const directions[] = {"lower", "higher", "none", NULL};
-	struct result_run *run = open_run(c, o, err);
 	struct result_metric *m;
 
-	if (!run)
-		return false;
 	if (run->metrics.n >= MAX_METRICS)
 		return err_set(err, ERR_FAILED, "too many metrics");
 	m = array_push(run->metrics.v, run->metrics.n, run->metrics.cap);
@@ -351,13 +348,10 @@ static bool on_metric(struct collect *c, const json_t *o, struct err *err)
 	return true;
 }
 
-static bool on_missing(struct collect *c, const json_t *o, struct err *err)
+static bool on_missing(struct result_run *run, const json_t *o, struct err *err)
 {
-	struct result_run *run = open_run(c, o, err);
 	struct result_counter *counter;
 
-	if (!run)
-		return false;
 	if (run->counters.n >= MAX_COUNTERS)
 		return err_set(err, ERR_FAILED, "too many counters");
 	counter = array_push(run->counters.v, run->counters.n, run->counters.cap);
@@ -367,13 +361,10 @@ static bool on_missing(struct collect *c, const json_t *o, struct err *err)
 	return get_name(o, "name", &counter->name, err);
 }
 
-static bool on_counter(struct collect *c, const json_t *o, struct err *err)
+static bool on_counter(struct result_run *run, const json_t *o, struct err *err)
 {
-	struct result_run *run = open_run(c, o, err);
 	struct result_counter *counter;
 
-	if (!run)
-		return false;
 	if (run->counters.n >= MAX_COUNTERS)
 		return err_set(err, ERR_FAILED, "too many counters");
 	counter = array_push(run->counters.v, run->counters.n, run->counters.cap);
@@ -381,13 +372,10 @@ static bool on_counter(struct collect *c, const json_t *o, struct err *err)
 	       js_get_i64(o, "value", &counter->value, err);
 }
 
-static bool on_histogram(struct collect *c, const json_t *o, struct err *err)
+static bool on_histogram(struct result_run *run, const json_t *o, struct err *err)
 {
-	struct result_run *run = open_run(c, o, err);
 	struct result_histogram *h;
 
-	if (!run)
-		return false;
 	if (run->histograms.n >= MAX_COUNTERS)
 		return err_set(err, ERR_FAILED, "too many histograms");
 	h = array_push(run->histograms.v, run->histograms.n, run->histograms.cap);
@@ -395,13 +383,10 @@ static bool on_histogram(struct collect *c, const json_t *o, struct err *err)
 	       get_counts(o, "buckets", &h->buckets, &h->n, err);
 }
 
-static bool on_lock(struct collect *c, const json_t *o, struct err *err)
+static bool on_lock(struct result_run *run, const json_t *o, struct err *err)
 {
-	struct result_run *run = open_run(c, o, err);
 	struct result_lock *l;
 
-	if (!run)
-		return false;
 	if (run->locks.n >= MAX_LOCKS)
 		return err_set(err, ERR_FAILED, "too many locks");
 	l = array_push(run->locks.v, run->locks.n, run->locks.cap);
@@ -414,14 +399,10 @@ static bool on_lock(struct collect *c, const json_t *o, struct err *err)
 	       get_count_or_none(o, "hold_max_ns", &l->hold_max_ns, err);
 }
 
-static bool on_lock_health(struct collect *c, const json_t *o, struct err *err)
+static bool on_lock_health(struct result_run *run, const json_t *o, struct err *err)
 {
-	struct result_run *run = open_run(c, o, err);
-	struct result_lock_health *h;
+	struct result_lock_health *h = &run->health;
 
-	if (!run)
-		return false;
-	h = &run->health;
 	if (h->present)
 		return err_set(err, ERR_FAILED, "a second lock health");
 	h->present = true;
@@ -447,17 +428,13 @@ static bool is_stack(const char *s)
 	return n && n <= MAX_STACK;
 }
 
-static bool on_profile(struct collect *c, const json_t *o, struct err *err)
+static bool on_profile(struct result_run *run, const json_t *o, struct err *err)
 {
 	static const char *const sources[] = {"cycles", "cpu-clock", NULL};
-	struct result_run *run = open_run(c, o, err);
-	struct result_profile *p;
+	struct result_profile *p = &run->profile;
 	json_t *stacks, *count;
 	const char *stack;
 
-	if (!run)
-		return false;
-	p = &run->profile;
 	if (p->source)
 		return err_set(err, ERR_FAILED, "a second profile");
 	if (!js_get_object(o, "stacks", &stacks, err))
@@ -508,13 +485,11 @@ static bool no_double_locks(const struct result_run *run, struct err *err)
 	return no_doubles((const char **)sites.v, sites.n, err);
 }
 
-static bool on_run_end(struct collect *c, const json_t *o, struct err *err)
+static bool on_run_end(struct result_run *run, const json_t *o, struct err *err)
 {
 	static const char *const outcomes[] = {"ok", "failed", NULL};
-	struct result_run *run = open_run(c, o, err);
 
-	if (!run || !CHECK_DOUBLES(run->metrics, name, err) ||
-	    !CHECK_DOUBLES(run->counters, name, err) ||
+	if (!CHECK_DOUBLES(run->metrics, name, err) || !CHECK_DOUBLES(run->counters, name, err) ||
 	    !CHECK_DOUBLES(run->histograms, name, err) || !no_double_locks(run, err))
 		return false;
 	run->seconds = js_f64_or(o, "seconds", 0);
@@ -556,18 +531,35 @@ static bool on_end(struct collect *c, const json_t *o, struct err *err)
 	return true;
 }
 
+/* A line stands by itself, or belongs to the run that is going on. */
 static const struct {
 	const char *type;
 	bool (*on)(struct collect *c, const json_t *o, struct err *err);
+	bool (*in_run)(struct result_run *run, const json_t *o, struct err *err);
 } line_types[] = {
-	{"counter", on_counter},	 {"end", on_end},
-	{"environment", on_environment}, {"hello", on_hello},
-	{"histogram", on_histogram},	 {"lock", on_lock},
-	{"lock_health", on_lock_health}, {"log", on_log},
-	{"metric", on_metric},		 {"missing", on_missing},
-	{"profile", on_profile},	 {"run", on_run},
-	{"run_end", on_run_end},	 {"state", on_state},
+	{"counter", .in_run = on_counter},	   {"end", .on = on_end},
+	{"environment", .on = on_environment},	   {"hello", .on = on_hello},
+	{"histogram", .in_run = on_histogram},	   {"lock", .in_run = on_lock},
+	{"lock_health", .in_run = on_lock_health}, {"log", .on = on_log},
+	{"metric", .in_run = on_metric},	   {"missing", .in_run = on_missing},
+	{"profile", .in_run = on_profile},	   {"run", .on = on_run},
+	{"run_end", .in_run = on_run_end},	   {"state", .on = on_state},
 };
+
+static bool take_type(struct collect *c, const char *type, const json_t *o, struct err *err)
+{
+	struct result_run *run;
+
+	for (size_t i = 0; i < ARRAY_SIZE(line_types); i++) {
+		if (strcmp(type, line_types[i].type) != 0)
+			continue;
+		if (line_types[i].on)
+			return line_types[i].on(c, o, err);
+		run = open_run(c, o, err);
+		return run && line_types[i].in_run(run, o, err);
+	}
+	return err_set(err, ERR_FAILED, "unknown type of line");
+}
 
 static bool dispatch(struct collect *c, const char *line, size_t n, struct err *err)
 {
@@ -581,10 +573,7 @@ static bool dispatch(struct collect *c, const char *line, size_t n, struct err *
 	if (c->greeted == !strcmp(type, "hello") && strcmp(type, "log") != 0)
 		return err_set(err, ERR_FAILED,
 			       c->greeted ? "a second hello" : "a line before the hello");
-	for (size_t i = 0; i < ARRAY_SIZE(line_types); i++)
-		if (!strcmp(type, line_types[i].type))
-			return line_types[i].on(c, o, err);
-	return err_set(err, ERR_FAILED, "unknown type of line");
+	return take_type(c, type, o, err);
 }
 
 /* The parser's own message may quote the line, too: all of it becomes plain text. */
