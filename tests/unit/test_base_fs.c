@@ -13,8 +13,7 @@
 #include <cmocka.h>
 
 #include "base/fs.h"
-
-static char dir[] = "/tmp/mmperf-test-fs-XXXXXX";
+#include "tests/unit/scratch.h"
 
 static char *at(const char *name)
 {
@@ -177,18 +176,6 @@ static void test_free_bytes(void **state _unused)
 {
 	assert_true(fs_free_bytes(dir) > 0);
 	assert_int_equal(fs_free_bytes("/nonexistent"), -1);
-}
-
-static int make_dir(void **state _unused)
-{
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int drop_dir(void **state _unused)
-{
-	struct err err;
-
-	return fs_remove_tree(dir, &err) ? 0 : -1;
 }
 
 int main(void)

@@ -21,8 +21,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/proc.h"
-
-static char dir[] = "/tmp/mmperf-test-proc-XXXXXX";
+#include "tests/unit/scratch.h"
 
 #define SPEC(name)   CLEANUP(proc_spec_release) struct proc_spec name = {.timeout_s = 20}
 #define RESULT(name) CLEANUP(proc_result_release) struct proc_result name = {0}
@@ -420,18 +419,6 @@ static void test_paths(void **state _unused)
 	assert_int_equal(self[0], '/');
 	assert_non_null(sh);
 	assert_null(none);
-}
-
-static int make_dir(void **state _unused)
-{
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int drop_dir(void **state _unused)
-{
-	struct err err;
-
-	return fs_remove_tree(dir, &err) ? 0 : -1;
 }
 
 int main(void)

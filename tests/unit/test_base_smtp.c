@@ -22,12 +22,11 @@
 #include "base/http.h"
 #include "base/proc.h"
 #include "base/smtp.h"
+#include "tests/unit/scratch.h"
 
 #define MESSAGE                                                             \
 	"From: a@example.org\r\nTo: b@example.org\r\nSubject: test\r\n\r\n" \
 	"line\r\n.starts with a dot\r\n"
-
-static char dir[] = "/tmp/mmperf-test-smtp-XXXXXX";
 
 /* A server that answers every command well, except where its faults say otherwise. */
 struct faults {
@@ -291,17 +290,10 @@ static void test_real_server(void **state _unused)
 	assert_non_null(strstr(got.s, "\n.starts with a dot"));
 }
 
-static int set_up(void **state _unused)
+static int set_up(void **state)
 {
 	http_init();
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int tear_down(void **state _unused)
-{
-	struct err err;
-
-	return fs_remove_tree(dir, &err) ? 0 : -1;
+	return make_dir(state);
 }
 
 int main(void)
@@ -318,5 +310,5 @@ int main(void)
 		cmocka_unit_test(test_real_server),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, drop_dir);
 }

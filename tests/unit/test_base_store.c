@@ -13,10 +13,9 @@
 
 #include "base/fs.h"
 #include "base/store.h"
+#include "tests/unit/scratch.h"
 
 #define ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-
-static char dir[] = "/tmp/mmperf-test-store-XXXXXX";
 
 /* FIPS 180-4 examples. */
 static void test_vectors(void **state _unused)
@@ -139,18 +138,6 @@ static void test_nothing_is_left_over(void **state _unused)
 	AUTO_FREE char *incoming = xasprintf("%s/incoming", dir);
 
 	assert_int_equal(rmdir(incoming), 0);
-}
-
-static int make_dir(void **state _unused)
-{
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int drop_dir(void **state _unused)
-{
-	struct err err;
-
-	return fs_remove_tree(dir, &err) ? 0 : -1;
 }
 
 int main(void)

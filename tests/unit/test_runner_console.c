@@ -20,10 +20,9 @@
 #include "base/proc.h"
 #include "base/repo.h"
 #include "runner/console_source.h"
+#include "tests/unit/scratch.h"
 
 #define PATIENCE_MS 20000
-
-static char dir[] = "/tmp/mmperf-test-console-XXXXXX";
 
 /* A console on its way: our end of its connection, and what the recorder keeps. */
 struct line {
@@ -386,17 +385,10 @@ static void test_bad_settings(void **state _unused)
 	refused("ipmi", "set bmc-host in [machine \"m\"]");
 }
 
-static int set_up(void **state _unused)
+static int set_up(void **state)
 {
 	repo_init();
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int tear_down(void **state _unused)
-{
-	struct err err;
-
-	return fs_remove_tree(dir, &err) ? 0 : -1;
+	return make_dir(state);
 }
 
 int main(void)
@@ -414,5 +406,5 @@ int main(void)
 		cmocka_unit_test(test_bad_settings),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, drop_dir);
 }
