@@ -91,6 +91,14 @@ bool repo_diff_text(struct repo *repo, const char *oid, size_t max, struct str *
 bool repo_checkout_tree(struct repo *repo, const char *from, const char *to, const char *dir,
 			size_t *written, struct err *err) _must_check;
 
+/* Writes the names and oids of all of a tree's files to path, for repo_revive_tree(). */
+bool repo_list_tree(struct repo *repo, const char *tree, const char *path,
+		    struct err *err) _must_check;
+/* Makes sure that the repository has the tree's own objects (not the files'), so that it can be compared with others: when
+ * it is absent, from the listing in path. ERR_NOTFOUND: path lists another tree, or is not there. */
+bool repo_revive_tree(struct repo *repo, const char *tree, const char *path,
+		      struct err *err) _must_check;
+
 /* Reverts culprit on top of tip in memory; the resulting tree's oid (written to the object store).
  * *clean is false, and tree untouched, when it conflicts. */
 bool repo_revert_tree(struct repo *repo, const char *culprit, const char *tip, bool *clean,

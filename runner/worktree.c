@@ -90,11 +90,35 @@ static bool forget_state(const struct worktree *wt, struct err *err)
 	return fs_write_atomic(path, "unknown\n", 8, 0644, err);
 }
 
+/* Of use when the next build comes from another repository; without it that one starts from nothing. */
+static void list_files(const struct worktree *wt, const char *tree_oid)
+{
+	AUTO_FREE char *repo_dir = settings_path(wt->worker->settings, "repo.git");
+	AUTO_FREE char *path = below(wt, "listing");
+	CLEANUP(repo_free_ptr) struct repo *repo = NULL;
+	struct err ignored;
+
+	if (repo_open(repo_dir, &repo, &ignored) && !repo_list_tree(repo, tree_oid, path, &ignored))
+		unlink(path);
+}
+
+/* The same cache may serve another repository now. */
+static void revive(const struct worktree *wt, const char *repo_dir, const char *tree_oid)
+{
+	AUTO_FREE char *path = below(wt, "listing");
+	CLEANUP(repo_free_ptr) struct repo *repo = NULL;
+	struct err ignored;
+
+	if (repo_open(repo_dir, &repo, &ignored))
+		(void)!repo_revive_tree(repo, tree_oid, path, &ignored);
+}
+
 bool worktree_settle(struct worktree *wt, const char *tree_oid, struct err *err)
 {
 	AUTO_FREE char *path = below(wt, "state");
 	AUTO_FREE char *text = xasprintf("%s %s\n", tree_oid, wt->config_hash);
 
+	list_files(wt, tree_oid);
 	return fs_write_atomic(path, text, strlen(text), 0644, err);
 }
 
@@ -147,7 +171,7 @@ bool worktree_switch(struct worktree *wt, const char *tree_oid, struct err *err)
 	wt->configure = true;
 	wt->incremental = read_state(wt, from, config_hash);
 	if (wt->incremental) {
-		/* The old tree may be gone from the repository: then nothing is known of it. */
+		revive(wt, repo_dir, from);
 		wt->incremental = config_changes(repo_dir, from, tree_oid, &wt->configure, err);
 		if (!wt->incremental && err->kind != ERR_NOTFOUND)
 			return false;

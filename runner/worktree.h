@@ -10,7 +10,8 @@
  *	anything else, or none	not known: everything is checked out anew
  *
  * The file is removed before anything is touched and written when all is consistent again, so a kill
- * at any moment leaves "not known".
+ * at any moment leaves "not known". The listing beside it says which files the tree has, for when the
+ * repository that it came from is gone.
  */
 
 #include "base/repo.h"

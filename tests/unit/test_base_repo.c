@@ -572,6 +572,60 @@ static void test_checkout_writes_only_what_differs(void **state _unused)
 	assert_int_equal(written, 0);
 }
 
+/* Another repository, with the files of t4 only: what dir holds is known to it by its listing. */
+static void test_checkout_from_a_tree_of_another_repository(void **state _unused)
+{
+	AUTO_REPO *repo = opened("trees");
+	AUTO_FREE char *before = tree_of("t1");
+	AUTO_FREE char *after = tree_of("t4");
+	AUTO_FREE char *path = at("moved");
+	AUTO_FREE char *list = at("listing");
+	AUTO_FREE char *wanted = NULL;
+	AUTO_FREE char *got = NULL;
+	AUTO_REPO *other = NULL;
+	struct err err;
+
+	run("git init -q --bare other &&"
+	    "git -C trees branch alone $(git -C trees commit-tree -m alone t4^{tree}) &&"
+	    "git -C other fetch -q ../trees alone");
+	must_checkout(NULL, "t4", "moved-wanted");
+	must_checkout(NULL, "t1", "moved");
+	run("mkdir -p moved-wanted/same; echo object | tee moved/same/file.o "
+	    ">moved-wanted/same/file.o;"
+	    "echo stale >listing; echo stale >listing.lock");
+	assert_true(repo_list_tree(repo, before, list, &err));
+	other = opened("other");
+	assert_false(repo_checkout_tree(other, before, after, path, NULL, &err));
+	assert_int_equal(err.kind, ERR_NOTFOUND);
+	if (!repo_revive_tree(other, before, list, &err) ||
+	    !repo_checkout_tree(other, before, after, path, NULL, &err))
+		fail_msg("%s", err.msg);
+	wanted = listing("moved-wanted");
+	got = listing("moved");
+	assert_string_equal(got, wanted);
+}
+
+static void test_a_listing_of_another_tree(void **state _unused)
+{
+	AUTO_REPO *repo = opened("trees");
+	AUTO_FREE char *tree = tree_of("t1");
+	AUTO_FREE char *another = tree_of("t4");
+	AUTO_FREE char *list = at("listing");
+	AUTO_FREE char *none = at("no-listing");
+	AUTO_REPO *fresh = NULL;
+	struct err err;
+
+	run("git init -q --bare fresh");
+	fresh = opened("fresh");
+	assert_true(repo_list_tree(repo, another, list, &err));
+	assert_false(repo_revive_tree(fresh, tree, list, &err));
+	assert_int_equal(err.kind, ERR_NOTFOUND);
+	assert_false(repo_revive_tree(fresh, tree, none, &err));
+	assert_int_equal(err.kind, ERR_NOTFOUND);
+	run("head -c 100 listing >cut && mv cut listing");
+	assert_false(repo_revive_tree(fresh, tree, list, &err));
+}
+
 /* Things that are not git's stand where git's paths must go, and point outside. */
 static void test_checkout_never_follows_links(void **state _unused)
 {
@@ -688,6 +742,8 @@ int main(void)
 		cmocka_unit_test(test_revert),
 		cmocka_unit_test(test_checkout_equals_archive),
 		cmocka_unit_test(test_checkout_writes_only_what_differs),
+		cmocka_unit_test(test_checkout_from_a_tree_of_another_repository),
+		cmocka_unit_test(test_a_listing_of_another_tree),
 		cmocka_unit_test(test_checkout_never_follows_links),
 		cmocka_unit_test(test_checkout_clears_objects_in_the_way),
 		cmocka_unit_test(test_checkout_refuses_hostile_paths),
