@@ -213,16 +213,22 @@ void report_add_where(const struct report_facts *facts, struct str *out)
 	}
 }
 
+/* A share as a whole number of percent; never "-0". */
+static double whole_pct(double share)
+{
+	return rint(100 * share) + 0.0;
+}
+
 void report_add_revert(const struct report_facts *facts, struct str *out)
 {
 	if (!isfinite(facts->revert_effect)) {
 		escape_text(out, facts->revert_reason ? facts->revert_reason : "not tried");
 		return;
 	}
-	str_addf(out, "reverting it on the tip removes %.0f %% ", 100 * facts->revert_effect);
+	str_addf(out, "reverting it on the tip removes %.0f %% ", whole_pct(facts->revert_effect));
 	if (isfinite(facts->revert_lo) && isfinite(facts->revert_hi))
-		str_addf(out, "[%.0f, %.0f] of the change", 100 * facts->revert_lo,
-			 100 * facts->revert_hi);
+		str_addf(out, "[%.0f, %.0f] of the change", whole_pct(facts->revert_lo),
+			 whole_pct(facts->revert_hi));
 	else
 		str_add(out, "of the change, but too few boots tell it from any other share");
 }

@@ -17,6 +17,8 @@ enum {
 	MAX_HYPOTHESES = 6
 };
 
+#define CONSTANT 1e-9 /* width of an interval of natural logarithms that is rounding alone */
+
 static void add_field(struct str *out, const char *name, const char *value)
 {
 	if (!value || !*value)
@@ -237,31 +239,64 @@ static void add_moved(struct str *out, const struct report *report)
 	table_print(&table, "  ", out);
 }
 
+static bool is_unmoved(const struct report_series *series)
+{
+	return !series->significant && !series->primary;
+}
+
+/* The same in every boot of both: counts of what the benchmark does, locks that nobody waited for. */
+static bool is_constant(const struct report_series *series)
+{
+	return series->hi - series->lo < CONSTANT;
+}
+
+static void unmoved_row(struct table *table, const struct report *report,
+			const struct report_series *series)
+{
+	struct report_change change = report_change_of(series);
+	AUTO_FREE char *n = xasprintf("%d+%d", series->before_n, series->after_n);
+	AUTO_STR name = str_new();
+
+	series_name(&name, series, report);
+	TABLE_ROW(table, name.s, number_value(series->before_mean, series->unit).s,
+		  number_value(series->after_mean, series->unit).s,
+		  number_interval(change.lo_pct, change.hi_pct).s, n, number_pct(change.mde_pct).s);
+}
+
 static void add_unmoved(struct str *out, const struct report *report)
 {
 	const struct report_facts *facts = &report->facts;
 	AUTO_TABLE table = {.columns = 6};
 
 	TABLE_ROW(&table, "metric", "parent", "commit", "95 % interval", "n", "would have seen");
-	for (size_t i = 0; i < facts->n_series; i++) {
-		const struct report_series *series = &facts->series[i];
-		struct report_change change = report_change_of(series);
-		AUTO_FREE char *n = xasprintf("%d+%d", series->before_n, series->after_n);
-		AUTO_STR name = str_new();
-
-		if (series->significant || series->primary)
-			continue;
-		series_name(&name, series, report);
-		TABLE_ROW(&table, name.s, number_value(series->before_mean, series->unit).s,
-			  number_value(series->after_mean, series->unit).s,
-			  number_interval(change.lo_pct, change.hi_pct).s, n,
-			  number_pct(change.mde_pct).s);
-	}
+	for (size_t i = 0; i < facts->n_series; i++)
+		if (is_unmoved(&facts->series[i]) && !is_constant(&facts->series[i]))
+			unmoved_row(&table, report, &facts->series[i]);
 	if (table.cells.n == table.columns)
 		return;
 	str_add(out,
 		"\nWhat did not, and the change that would have been found 9 times of 10:\n\n");
 	table_print(&table, "  ", out);
+}
+
+static void add_constant(struct str *out, const struct report *report)
+{
+	const struct report_facts *facts = &report->facts;
+	AUTO_STR names = str_new();
+
+	for (size_t i = 0; i < facts->n_series; i++) {
+		const struct report_series *series = &facts->series[i];
+
+		if (!is_unmoved(series) || !is_constant(series))
+			continue;
+		str_add(&names, names.len ? ", " : "");
+		series_name(&names, series, report);
+		str_addf(&names, " (%s)", number_value(series->after_mean, series->unit).s);
+	}
+	if (!names.len)
+		return;
+	str_add(out, "\nThe same in every boot of both:\n\n  ");
+	table_wrap(out, names.s, TEXT_WIDTH, "  ");
 }
 
 static void add_locks(struct str *out, const struct report *report)
@@ -332,6 +367,7 @@ void format_text_write(struct str *out, const struct report *report)
 	add_tags(out, report);
 	add_moved(out, report);
 	add_unmoved(out, report);
+	add_constant(out, report);
 	add_locks(out, report);
 	add_posterior(out, report);
 	add_reproduce(out, report);

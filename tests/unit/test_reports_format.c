@@ -123,6 +123,8 @@ static void fill(struct report *report, double latency, double lock)
 	add_series(facts, "latency", "lower", "clean", latency, 0.02);
 	add_series(facts, "throughput", "higher", "clean", latency, 0.03);
 	add_series(facts, "lock.lruvec.wait_per_op", "lower", "instrumented", lock, 0.3);
+	add_series(facts, "release_time", "lower", "clean", 0.01, 0.02);
+	add_series(facts, "vmas", "none", "clean", 0, 0);
 	add_hypotheses(facts, 6, 4);
 	add_boots(facts, 6, 4);
 	facts->locks.boots[0] = facts->locks.boots[1] = 5;
@@ -159,6 +161,8 @@ static void text_says_it(void **state _unused)
 	assert_has(out, "git fetch 'https://example.org/mm; rm -rf .' mm-unstable\n");
 	assert_has(out, "bare metal");
 	assert_has(out, "it does not revert cleanly");
+	assert_has(out, "\n  fault.release_time ");
+	assert_has(out, "The same in every boot of both:\n\n  fault.vmas (100.0 ns)\n");
 	assert_has(out, "posterior 0.9950 among 6 candidate commits");
 	assert_has(out, "https://mmperf.example.org/regression-12.html");
 	assert_lacks(out, "Contention only");
@@ -294,7 +298,7 @@ static void json_parses_back(void **state _unused)
 	write_format("json", &report, &out);
 	assert_true(js_parse(out.s, out.len, &json, &err));
 	assert_true(js_get_array(json, "series", &series, &err));
-	assert_int_equal(json_array_size(series), 3);
+	assert_int_equal(json_array_size(series), 5);
 	assert_true(js_get_object(json, "culprit", &culprit, &err));
 	assert_true(js_get_str(culprit, "subject", &subject, &err));
 	assert_string_equal(subject, HOSTILE);
