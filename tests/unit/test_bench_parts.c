@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "bench/bpf_reason.h"
 #include "bench/freemem.h"
 #include "bench/kthread.h"
@@ -97,7 +98,7 @@ static const char trace[] =
 static void events_as_the_kernel_prints_them(void **state)
 {
 	AUTO_STRS lines = STRS_INIT;
-	AUTO_FREE char *status = NULL, *result = NULL, *none = NULL, *pfn = NULL;
+	AUTO_FREE char *status = NULL, *result = NULL, *none = NULL, *pfn = NULL, *progress = NULL;
 	struct err err;
 
 	(void)state;
@@ -109,6 +110,12 @@ static void events_as_the_kernel_prints_them(void **state)
 	assert_string_equal(result, "succeeded");
 	none = tracing_field(lines.v[1], "status");
 	assert_null(none);
+	/* As kernels of 2026 tell how far it came. */
+	progress =
+		tracing_field(" khugepaged-36 [001] ..... 12.7: mm_khugepaged_scan: mm=00000000a, "
+			      "progress=4096, full_scan_finished=0",
+			      "progress");
+	assert_string_equal(progress, "4096");
 	/* Not the end of another field's name. */
 	pfn = tracing_field(lines.v[0], "pfn");
 	assert_null(pfn);
@@ -131,6 +138,17 @@ static void cpu_time_of_kernel_threads(void **state)
 	assert_true(kthread_cpu_ns("no-such-thread") == -1);
 	/* There is one for each CPU, and it has run. */
 	assert_true(kthread_cpu_ns("ksoftirqd/") >= 0 || kthread_cpu_ns("kthreadd") == -1);
+}
+
+static void kernel_threads_come_to_rest(void **state)
+{
+	double start_s = clock_mono_s();
+
+	(void)state;
+	assert_true(kthread_await_rest("no-such-thread", 0));
+	assert_true(clock_mono_s() - start_s < 5);
+	/* We are at work whenever we look. */
+	assert_false(kthread_await_rest("test_bench_part", 0.1));
 }
 
 /* What a kernel says when it refuses a program. */
@@ -168,6 +186,7 @@ int main(void)
 		cmocka_unit_test(events_as_the_kernel_prints_them),
 		cmocka_unit_test(lost_events_are_told),
 		cmocka_unit_test(cpu_time_of_kernel_threads),
+		cmocka_unit_test(kernel_threads_come_to_rest),
 		cmocka_unit_test(reason_of_the_verifier),
 	};
 
