@@ -4,7 +4,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -140,15 +143,29 @@ static void cpu_time_of_kernel_threads(void **state)
 	assert_true(kthread_cpu_ns("ksoftirqd/") >= 0 || kthread_cpu_ns("kthreadd") == -1);
 }
 
-static void kernel_threads_come_to_rest(void **state)
+/* A program of that name is none: the benchmark of khugepaged has khugepaged's. */
+static void programs_are_no_kernel_threads(void **state)
 {
 	double start_s = clock_mono_s();
+	AUTO_FREE char *pid = xasprintf("%d", (int)getpid());
 
 	(void)state;
-	assert_true(kthread_await_rest("no-such-thread", 0));
+	prctl(PR_SET_NAME, "khugepagedX");
+	assert_true(kthread_cpu_ns("khugepagedX") == -1);
+	assert_false(kthread_is(pid));
+	assert_true(kthread_await_rest("khugepagedX", 5));
 	assert_true(clock_mono_s() - start_s < 5);
-	/* We are at work whenever we look. */
-	assert_false(kthread_await_rest("test_bench_part", 0.1));
+}
+
+static void kernel_threads_come_to_rest(void **state)
+{
+	(void)state;
+	assert_true(kthread_await_rest("no-such-thread", 0));
+	/* Not in a namespace of processes of our own. */
+	if (kthread_cpu_ns("kthreadd") < 0)
+		return;
+	assert_true(kthread_is("2"));
+	assert_true(kthread_await_rest("kthreadd", 30));
 }
 
 /* What a kernel says when it refuses a program. */
@@ -186,6 +203,7 @@ int main(void)
 		cmocka_unit_test(events_as_the_kernel_prints_them),
 		cmocka_unit_test(lost_events_are_told),
 		cmocka_unit_test(cpu_time_of_kernel_threads),
+		cmocka_unit_test(programs_are_no_kernel_threads),
 		cmocka_unit_test(kernel_threads_come_to_rest),
 		cmocka_unit_test(reason_of_the_verifier),
 	};
