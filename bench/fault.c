@@ -55,6 +55,9 @@ static const struct bench_param params[] = {
 	 .choices = "munmap|dontneed|exit", .added = true},
 	{"folio", BENCH_TEXT, "none", NULL, "none, inherit, or the only size allowed (16K, 2M)",
 	 .choices = NULL},
+	{"thp", BENCH_TEXT, "folio", NULL,
+	 "transparent_hugepage/enabled, sizes staying as found; folio = what --folio makes of it",
+	 .choices = "folio|always|madvise|never", .added = true},
 	{"advise", BENCH_TEXT, "none", NULL, "madvise on each mapping",
 	 .choices = "none|huge|nohuge", .added = true},
 	{"max_ptes_none", BENCH_TEXT, "inherit", NULL, "khugepaged/max_ptes_none", .choices = NULL},
@@ -517,7 +520,13 @@ static bool set_knobs(const struct bench_run *run, struct knobs *knobs, struct e
 {
 	const char *shrink = bench_text(run, "shrink_underused");
 
+	if (bench_choice(run, "thp") && strcmp(bench_text(run, "folio"), "inherit") != 0)
+		return err_set(err, ERR_USAGE,
+			       "--thp %s goes with --folio inherit: both set the same switch",
+			       bench_text(run, "thp"));
 	return numa_bind(bench_int(run, "node"), err) &&
+	       (!bench_choice(run, "thp") ||
+		knob_set(knobs, THP_DIR "/enabled", bench_text(run, "thp"), err)) &&
 	       thp_max_ptes_none(knobs, bench_text(run, "max_ptes_none"), err) &&
 	       (!strcmp(shrink, "inherit") ||
 		knob_set(knobs, THP_DIR "/shrink_underused", shrink, err)) &&
