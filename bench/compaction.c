@@ -281,6 +281,26 @@ struct totals {
 	double start_unusable; /* of the first run; < 0 = none yet */
 };
 
+static void count_state(struct bench_run *run, const char *prefix, const char *suffix,
+			const struct freemem *mem)
+{
+	const struct {
+		const char *name;
+		int64_t value;
+	} counts[] = {{"free_pages", mem->pages},
+		      {"free_huge_pages", mem->huge_pages / (int64_t)(PMD_SIZE / PAGE)},
+		      {"pageblocks_unmovable", mem->unmovable},
+		      {"pageblocks_movable", mem->movable},
+		      {"pageblocks_reclaimable", mem->reclaimable}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		AUTO_FREE char *name = xasprintf("%s%s-%s", prefix, counts[i].name, suffix);
+
+		if (counts[i].value >= 0)
+			bench_counter(run, name, counts[i].value);
+	}
+}
+
 /* What the run starts from, when caches are dropped and nothing is mapped. Runs that start elsewhere
  * than the first one are marked, not thrown away. */
 static bool check_start(struct bench_run *run, const char *suffix, struct totals *totals,
@@ -292,6 +312,7 @@ static bool check_start(struct bench_run *run, const char *suffix, struct totals
 
 	if (!freemem_read(&mem, bench_int(run, "node"), err))
 		return false;
+	count_state(run, "start_", suffix, &mem);
 	unusable = freemem_unusable(&mem);
 	if (totals->start_unusable < 0)
 		totals->start_unusable = unusable;
@@ -312,21 +333,7 @@ static bool report_state(struct bench_run *run, const char *suffix, struct err *
 
 	if (!freemem_read(&mem, bench_int(run, "node"), err))
 		return false;
-	const struct {
-		const char *name;
-		int64_t value;
-	} counts[] = {{"free_pages", mem.pages},
-		      {"free_huge_pages", mem.huge_pages / (int64_t)(PMD_SIZE / PAGE)},
-		      {"pageblocks_unmovable", mem.unmovable},
-		      {"pageblocks_movable", mem.movable},
-		      {"pageblocks_reclaimable", mem.reclaimable}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
-		AUTO_FREE char *name = xasprintf("%s-%s", counts[i].name, suffix);
-
-		if (counts[i].value >= 0)
-			bench_counter(run, name, counts[i].value);
-	}
+	count_state(run, "", suffix, &mem);
 	bench_value(run, "unusable_free", suffix, freemem_unusable(&mem));
 	return true;
 }

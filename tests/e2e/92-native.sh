@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# khugepaged with shared memory and files, on the kernel that runs here: collapses are seen in the page tables, and a kernel that
-# cannot says so at once. Alone: the knobs are the machine's.
+# Benchmarks that turn the machine's knobs, on the kernel that runs here. Collapses are seen in the page tables, and a kernel that
+# cannot says so at once; the state that compaction starts from is recorded; nothing that takes zone->lock is read while something is
+# measured. Alone: the knobs are the machine's.
 . "$(dirname "$0")/../lib.sh"
 if [ "$(id -u)" != 0 ] || [ ! -d /sys/kernel/mm/transparent_hugepage/khugepaged ]; then
 	echo '1..0 # skip khugepaged is needed, and root'
@@ -32,6 +33,8 @@ knobs() {
 }
 
 before=$(knobs)
+
+# --- khugepaged --------------------------------------------------------------------------------------
 for memory in anon shmem; do
 	for by in khugepaged madvise; do
 		is "$memory, by $by: all is huge, and was not before" "$(collapse --memory $memory --by $by | head -1)" \
@@ -45,5 +48,42 @@ start=$(date +%s)
 like "a file's pages: huge, or the kernel's refusal" "$(collapse --memory file | head -1)" \
 	'^huge 0.0 2.0 in order|^missing this kernel does not collapse a file'
 ok "... without waiting for what never comes" test $(($(date +%s) - start)) -lt 50
+
+# --- compaction --------------------------------------------------------------------------------------
+compact='--threads 1 --size 64M --first base --file none'
+"$bench/compaction" --json $compact >"$dir/out" 2>"$dir/err"
+for state in start_free_pages start_free_huge_pages start_pageblocks_movable free_pages; do
+	like "compaction records $state" "$(cat "$dir/out")" "\"name\":\"$state-1\",\"type\":\"counter\",\"value\":[0-9]"
+done
+like "... and tells times, or that nothing had to be compacted" "$(cat "$dir/out")" \
+	'"name":"fault_both-1".*"values":\[[0-9]|"name":"fault_both-1","reason":"no compaction happened'
+
+# --- what is read in a phase -------------------------------------------------------------------------
+# phases BENCHMARK PARAMETERS...: "N phases", then what takes zone->lock and was opened within, then whether it was outside
+phases() {
+	yes '' | strace -f -qq -s 60 -e trace=open,openat,write -o "$dir/trace" "$bench/$@" --sync >"$dir/out" 2>"$dir/err"
+	/usr/bin/python3 - "$dir/trace" <<-'PY'
+		import re, sys
+		on, phases, within, outside = False, 0, [], False
+		for line in open(sys.argv[1], errors="replace"):
+		    switch = re.search(r'write\(1, .*\\"on\\":(true|false).*phase', line)
+		    if switch:
+		        on = switch[1] == "true"
+		        phases += on
+		    path = re.search(r'open(?:at)?\(.*"(/proc/(?:buddyinfo|zoneinfo|pagetypeinfo|sys/vm/(?:compact_memory|drop_caches)))"', line)
+		    if path and on:
+		        within.append(path[1])
+		    outside |= bool(path) and not on
+		print(phases > 0 and "phases", *within, outside and "(outside: yes)" or "")
+	PY
+}
+if command -v strace >/dev/null; then
+	is "compaction looks at free memory before and after" "$(phases compaction $compact)" 'phases (outside: yes)'
+	small='--size 256K --iterations 2 --folio inherit'
+	for name in fault fork mremap munmap; do
+		is "$name reads nothing that takes zone->lock" "$(phases $name $small)" 'phases '
+	done
+	is "... nor does khugepaged" "$(phases khugepaged --size 2M --limit 2s --accesses 32768)" 'phases '
+fi
 is "the knobs are as before" "$(knobs)" "$before"
 test_end
