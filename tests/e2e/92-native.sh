@@ -57,6 +57,24 @@ for state in start_free_pages start_free_huge_pages start_pageblocks_movable fre
 done
 like "... and tells times, or that nothing had to be compacted" "$(cat "$dir/out")" \
 	'"name":"fault_both-1".*"values":\[[0-9]|"name":"fault_both-1","reason":"no compaction happened'
+# A quarter of what is free becomes ballast.
+mb_free() { awk '/^MemFree/ { print int($2 / 1024) }' /proc/meminfo; }
+huge_pages() { cat /proc/sys/vm/nr_hugepages; }
+sync
+echo 3 >/proc/sys/vm/drop_caches
+leave=$(($(mb_free) * 3 / 4))
+huge=$(huge_pages)
+"$bench/compaction" --json $compact --memory "${leave}M" --iterations 20 >"$dir/out" 2>"$dir/err" &
+least=$(mb_free)
+while kill -0 $! 2>/dev/null; do
+	now=$(mb_free)
+	[ "$now" -ge "$least" ] || least=$now
+	sleep 0.1
+done
+wait $!
+is "ballast leaves the memory that was asked for, give or take what others do" \
+	"$? $([ "$least" -gt $((leave * 8 / 10)) ] && [ "$least" -lt $((leave * 11 / 10)) ] && echo yes || echo "$least of $leave")" '0 yes'
+is "... and is given back" "$(huge_pages)" "$huge"
 
 # --- what is read in a phase -------------------------------------------------------------------------
 # phases BENCHMARK PARAMETERS...: "N phases", then what takes zone->lock and was opened within, then whether it was outside
