@@ -27,16 +27,18 @@
  * touched and filled. Differences: what served a region is read from the page tables (mincore
  * takes any large folio for a huge page); nothing is reported where nothing was measured; ns.
  */
-#define PAGE	   ((size_t)4096)
-#define HALF_PMD   (PMD_SIZE / 2)
-#define BUCKETS	   40
-#define ROUND_TO   ((long long)64 << 20)
+#define PAGE	      ((size_t)4096)
+#define HALF_PMD      (PMD_SIZE / 2)
+#define BUCKETS	      40
+#define ROUND_TO      ((long long)64 << 20)
 /* In shares of free memory. Natively with 24 GB the starts of one process differed by 0.001; with 96 MB
  * free in a guest the second one was 0.17 away from the first, and that has to be told. */
-#define SAME_START 0.1
-#define NODES	   "/sys/devices/system/node"
-#define DATA_DIR   "/data"
-#define DATA_FILE  DATA_DIR "/compaction.dat"
+#define SAME_START    0.1
+#define BALLAST_TRIES 4
+#define BALLAST_SHORT 0.05 /* of the memory to leave */
+#define NODES	      "/sys/devices/system/node"
+#define DATA_DIR      "/data"
+#define DATA_FILE     DATA_DIR "/compaction.dat"
 
 static const struct bench_param params[] = {
 	{"threads", BENCH_TEXT, "auto", NULL,
@@ -281,6 +283,26 @@ struct totals {
 	double start_unusable; /* of the first run; < 0 = none yet */
 };
 
+static void count_state(struct bench_run *run, const char *prefix, const char *suffix,
+			const struct freemem *mem)
+{
+	const struct {
+		const char *name;
+		int64_t value;
+	} counts[] = {{"free_pages", mem->pages},
+		      {"free_huge_pages", mem->huge_pages / (int64_t)(PMD_SIZE / PAGE)},
+		      {"pageblocks_unmovable", mem->unmovable},
+		      {"pageblocks_movable", mem->movable},
+		      {"pageblocks_reclaimable", mem->reclaimable}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		AUTO_FREE char *name = xasprintf("%s%s-%s", prefix, counts[i].name, suffix);
+
+		if (counts[i].value >= 0)
+			bench_counter(run, name, counts[i].value);
+	}
+}
+
 /* What the run starts from, when caches are dropped and nothing is mapped. Runs that start elsewhere
  * than the first one are marked, not thrown away. */
 static bool check_start(struct bench_run *run, const char *suffix, struct totals *totals,
@@ -292,6 +314,7 @@ static bool check_start(struct bench_run *run, const char *suffix, struct totals
 
 	if (!freemem_read(&mem, bench_int(run, "node"), err))
 		return false;
+	count_state(run, "start_", suffix, &mem);
 	unusable = freemem_unusable(&mem);
 	if (totals->start_unusable < 0)
 		totals->start_unusable = unusable;
@@ -312,21 +335,7 @@ static bool report_state(struct bench_run *run, const char *suffix, struct err *
 
 	if (!freemem_read(&mem, bench_int(run, "node"), err))
 		return false;
-	const struct {
-		const char *name;
-		int64_t value;
-	} counts[] = {{"free_pages", mem.pages},
-		      {"free_huge_pages", mem.huge_pages / (int64_t)(PMD_SIZE / PAGE)},
-		      {"pageblocks_unmovable", mem.unmovable},
-		      {"pageblocks_movable", mem.movable},
-		      {"pageblocks_reclaimable", mem.reclaimable}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
-		AUTO_FREE char *name = xasprintf("%s-%s", counts[i].name, suffix);
-
-		if (counts[i].value >= 0)
-			bench_counter(run, name, counts[i].value);
-	}
+	count_state(run, "", suffix, &mem);
 	bench_value(run, "unusable_free", suffix, freemem_unusable(&mem));
 	return true;
 }
@@ -529,6 +538,17 @@ static bool free_bytes(long long node, long long *out, struct err *err)
 	return true;
 }
 
+/* The kernel gives what it finds at once, and finds more when asked again. */
+static bool ask_for_pages(struct knobs *knobs, const char *path, const char *pages, struct err *err)
+{
+	for (int i = 0; i < BALLAST_TRIES; i++) {
+		if (knob_set(knobs, path, pages, err))
+			return true;
+		flush_memory();
+	}
+	return false;
+}
+
 /* Compaction is per zone: a memory cgroup would measure reclaim instead. */
 static bool set_ballast(struct bench_run *run, struct knobs *knobs, struct err *err)
 {
@@ -537,6 +557,7 @@ static bool set_ballast(struct bench_run *run, struct knobs *knobs, struct err *
 	AUTO_FREE char *of_node =
 		xasprintf(NODES "/node%lld/hugepages/hugepages-2048kB/nr_hugepages", node);
 	AUTO_FREE char *pages = NULL;
+	struct err why;
 
 	if (!strcmp(memory, "all"))
 		return true;
@@ -547,9 +568,15 @@ static bool set_ballast(struct bench_run *run, struct knobs *knobs, struct err *
 		return err_set(err, ERR_FAILED, "--memory %s: only %lld MB are free", memory,
 			       spare >> 20);
 	pages = xasprintf("%lld", (spare - leave) / (long long)PMD_SIZE);
-	if (!knob_set(knobs, node < 0 ? "/proc/sys/vm/nr_hugepages" : of_node, pages, err))
-		return err_wrap(err, "ballast");
-	return true;
+	if (ask_for_pages(knobs, node < 0 ? "/proc/sys/vm/nr_hugepages" : of_node, pages, &why))
+		return true;
+	/* A few pages short are told by the state that each run starts from. */
+	if (!free_bytes(node, &spare, err))
+		return false;
+	if ((double)spare <= (double)leave * (1 + BALLAST_SHORT))
+		return true;
+	return err_set(err, ERR_FAILED, "ballast: %lld MB stay free instead of %lld: %.400s",
+		       spare >> 20, leave >> 20, why.msg);
 }
 
 static bool prepare(struct bench_run *run, struct step *step, size_t size, struct knobs *knobs,

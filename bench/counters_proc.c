@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "bench/kthread.h"
 
 #define PROC_MAX ((size_t)1 << 16)
 
@@ -106,7 +107,7 @@ static void add_task(struct counters *counters, const char *pid)
 	if (!fs_read(comm, PROC_MAX, &name, &err))
 		return;
 	trimmed = str_trim(name.s);
-	if (!is_watched(trimmed))
+	if (!is_watched(trimmed) || !kthread_is(pid))
 		return;
 	if (!fs_read(schedstat, PROC_MAX, &text, &err) ||
 	    !counters_parse_schedstat(counters, trimmed, text.s))

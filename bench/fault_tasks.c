@@ -223,7 +223,9 @@ static void note_usage(struct task *task)
 	if (!task->crew->work->processes)
 		return;
 	count_usage(&sums, RUSAGE_SELF);
-	count_usage(&sums, RUSAGE_CHILDREN);
+	/* A system call that a round without children need not pay. */
+	if (task->crew->work->release == FAULT_EXIT)
+		count_usage(&sums, RUSAGE_CHILDREN);
 	task->tally->user_ns = sums.user_ns;
 	task->tally->system_ns = sums.system_ns;
 	task->tally->faults = sums.faults;

@@ -2,7 +2,6 @@
 /* Collapse of hot memory behind cold. */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "bench/access.h"
 #include "bench/benchmarks.h"
 #include "bench/counters.h"
+#include "bench/hotmem.h"
 #include "bench/kthread.h"
 #include "bench/thp.h"
 #include "bench/tracing.h"
@@ -30,6 +30,7 @@
 #define KHUGEPAGED THP_DIR "/khugepaged/"
 #define NEVER	   "3600000"
 #define POLL_S	   0.005
+#define REST_S	   5.0
 #define REASONS	   64 /* the kernel knows about 31 words */
 
 static const struct bench_param params[] = {
@@ -46,6 +47,9 @@ static const struct bench_param params[] = {
 	{"memory", BENCH_TEXT, "anon", NULL,
 	 "of the hot tasks: private or shared anonymous, or a file's that is only read",
 	 .choices = "anon|shmem|file", .added = true},
+	{"by", BENCH_TEXT, "khugepaged", NULL,
+	 "who makes hot2's memory huge; madvise: hot2 itself, by MADV_COLLAPSE",
+	 .choices = "khugepaged|madvise", .added = true},
 	{"dir", BENCH_TEXT, "auto", NULL,
 	 "where the file is; auto = /data when that is there, else /var/tmp", .added = true},
 	{"trace", BENCH_INT, "1", NULL, "1 = record why khugepaged took or left each range",
@@ -71,6 +75,8 @@ static const struct bench_metric metrics[] = {
 	{"access_time", "ns", BENCH_LOWER, true, false, 1e3, "all random loads of hot2"},
 	{"time_to_first_collapse", "ns", BENCH_LOWER, false, false, 1e6,
 	 "from waking khugepaged until the first huge page of hot2"},
+	{"time_to_last_collapse", "ns", BENCH_NONE, false, false, 1e6,
+	 "the same until the last one that came within the limit, when not all did, too"},
 	{"huge_pmds", "count", BENCH_HIGHER, false, false, 1, "huge pages of hot2 at the end"},
 	{"cycles_per_access", "cycles", BENCH_LOWER, false, false, 0.1,
 	 "time stamp counter per random load"},
@@ -85,6 +91,8 @@ static const struct bench_metric metrics[] = {
 	 "huge pages of hot2 before khugepaged is woken"},
 	{"scans_per_collapse", "count", BENCH_NONE, false, false, 0.1,
 	 "ranges of 2 MiB that were looked at / collapses"},
+	{"pages_per_collapse", "count", BENCH_NONE, false, false, 1,
+	 "pages that khugepaged counted as scanned / collapses (kernels that tell it, 2026)"},
 	{"scan", "count", BENCH_NONE, false, true, 1,
 	 "ranges looked at, by the kernel's word for it"},
 	{0},
@@ -110,14 +118,9 @@ static const struct bench_preset presets[] = {
 };
 
 struct setup {
-	size_t size, lazy, lazy_run;
-	enum {
-		ANON,
-		SHMEM,
-		READ_FILE
-	} memory;
-	const char *dir;
-	bool cold_is_hot;
+	struct hot hot;
+	size_t lazy, lazy_run;
+	bool cold_is_hot, by_madvise;
 };
 
 struct task {
@@ -125,90 +128,12 @@ struct task {
 	int ready; /* one byte comes when it stands */
 };
 
-/* At a multiple of 2 MiB; the descriptor is not needed afterwards. */
-static bool map_fd(int fd, size_t size, int prot, int flags, char **out, struct err *err)
-{
-	void *place;
-
-	if (!pages_reserve(size, &place, err))
-		return false;
-	*out = mmap(place, size, prot, flags | MAP_FIXED, fd, 0);
-	return *out != MAP_FAILED || err_sys(err, "cannot map %zu bytes", size);
-}
-
-static bool map_shmem(size_t size, char **out, struct err *err)
-{
-	return map_fd(-1, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, out, err);
-}
-
-static bool write_all(int fd, size_t size)
-{
-	AUTO_FREE char *block = xcalloc(1, PMD_SIZE);
-
-	for (size_t at = 0; at < size; at += PMD_SIZE) {
-		if (!fs_write_fd(fd, block, PMD_SIZE))
-			return false;
-	}
-	return !fsync(fd);
-}
-
-/* khugepaged collapses what may be executed and nobody has open for writing. */
-static bool map_file(const char *dir, size_t size, char **out, struct err *err)
-{
-	AUTO_FREE char *path = xasprintf("%s/mmperf-khugepaged.XXXXXX", dir);
-	int writer = mkostemp(path, O_CLOEXEC);
-	AUTO_CLOSE int reader = open(path, O_RDONLY | O_CLOEXEC);
-	bool ok = writer >= 0 && write_all(writer, size);
-
-	mem_close_ptr(&writer);
-	unlink(path);
-	if (!ok || reader < 0)
-		return err_sys(err, "cannot make a file of %zu bytes in %s", size, dir);
-	return map_fd(reader, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, out, err);
-}
-
-static void touch(const struct setup *setup, char *p)
-{
-	for (size_t at = 0; at < setup->size; at += PAGE) {
-		if (setup->memory == READ_FILE)
-			(void)*(const volatile char *)(p + at);
-		else
-			(*(volatile char *)(p + at))++;
-	}
-}
-
-static bool map_hot(const struct setup *setup, char **out, struct err *err)
-{
-	size_t size = setup->size;
-	char *p = NULL;
-
-	if (setup->memory == ANON    ? !pages_map(size, &p, err)
-	    : setup->memory == SHMEM ? !map_shmem(size, &p, err)
-				     : !map_file(setup->dir, size, &p, err))
-		return false;
-	/* Base pages first: only khugepaged may make them huge. */
-	(void)madvise(p, size, MADV_NOHUGEPAGE);
-	if (setup->memory == READ_FILE)
-		touch(setup, p);
-	else
-		memset(p, 1, size);
-	/* Twice: when shared memory is judged by the advice, the kernel looks at the advice from before
-	 * this call, and only then makes the process known to khugepaged. */
-	for (int i = 0; i < 2; i++) {
-		if (madvise(p, size, MADV_HUGEPAGE))
-			return err_sys(err,
-				       "madvise(MADV_HUGEPAGE) (CONFIG_TRANSPARENT_HUGEPAGE?)");
-	}
-	*out = p;
-	return true;
-}
-
 static void be_hot(const struct setup *setup, int ready, char *p)
 {
 	if (write(ready, "1", 1) != 1)
 		_exit(1);
 	for (;;) {
-		touch(setup, p);
+		hot_touch(&setup->hot, p);
 		clock_sleep_s(POLL_S * 4);
 	}
 }
@@ -237,7 +162,7 @@ static bool free_lazily(const struct setup *setup, char *range)
 
 static void touch_kept(const struct setup *setup, char *p)
 {
-	for (size_t i = 0; i < setup->size / PAGE; i++) {
+	for (size_t i = 0; i < setup->hot.size / PAGE; i++) {
 		if (!is_lazy(setup, i % (PMD_SIZE / PAGE)))
 			(*(volatile char *)(p + i * PAGE))++;
 	}
@@ -245,7 +170,7 @@ static void touch_kept(const struct setup *setup, char *p)
 
 static void be_cold(const struct setup *setup, int ready, char *p)
 {
-	for (size_t at = 0; at < setup->size; at += PMD_SIZE) {
+	for (size_t at = 0; at < setup->hot.size; at += PMD_SIZE) {
 		if (!free_lazily(setup, p + at))
 			_exit(1);
 	}
@@ -268,8 +193,8 @@ static _Noreturn void be_task(const struct setup *setup, bool cold, int ready)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* Only anonymous memory can be freed lazily. */
 	if (cold)
-		own.memory = ANON;
-	if (!map_hot(&own, &p, &err)) {
+		own.hot.kind = HOT_ANON;
+	if (!hot_map(&own.hot, &p, &err)) {
 		fprintf(stderr, "khugepaged: %s\n", err.msg);
 		_exit(1);
 	}
@@ -298,7 +223,7 @@ static bool start_task(struct task *task, const struct setup *setup, bool cold, 
 	while (read(task->ready, &byte, 1) != 1) {
 		if (errno != EINTR)
 			return err_set(err, ERR_FAILED, "a task could not set up %zu bytes",
-				       setup->size);
+				       setup->hot.size);
 	}
 	return true;
 }
@@ -316,44 +241,85 @@ static void end_task(struct task *task)
 }
 
 struct progress {
-	double first_ns, all_ns; /* < 0: did not happen */
+	double first_ns, last_ns, all_ns; /* < 0: did not happen */
 	size_t huge, pmds;
 	double wall_s;
 };
 
+/* Looks at hot2's memory, start being when collapsing began. */
+static bool look(const struct pages_view *view, const struct setup *setup, const char *p,
+		 uint64_t start, struct progress *progress, struct err *err)
+{
+	size_t before = progress->huge;
+
+	if (!pages_count_huge(view, p, setup->hot.size, &progress->huge, err))
+		return false;
+	progress->wall_s = (double)(clock_mono_ns() - start) / 1e9;
+	if (progress->huge > before)
+		progress->last_ns = progress->wall_s * 1e9;
+	if (progress->huge && progress->first_ns < 0)
+		progress->first_ns = progress->wall_s * 1e9;
+	if (progress->huge == progress->pmds)
+		progress->all_ns = progress->wall_s * 1e9;
+	return true;
+}
+
 /* Plays hot2 until all is huge or the limit has passed. */
 static bool wait_for_collapse(const struct pages_view *view, const struct setup *setup, char *p,
-			      double limit_s, struct progress *out, struct err *err)
+			      double limit_s, uint64_t start, struct progress *out, struct err *err)
 {
-	size_t size = setup->size;
-	uint64_t start = clock_mono_ns();
-
-	*out = (struct progress){-1, -1, 0, size / PMD_SIZE, 0};
 	while (out->all_ns < 0 && out->wall_s < limit_s) {
-		touch(setup, p);
-		if (!pages_count_huge(view, p, size, &out->huge, err))
+		hot_touch(&setup->hot, p);
+		if (!look(view, setup, p, start, out, err))
 			return false;
-		out->wall_s = (double)(clock_mono_ns() - start) / 1e9;
-		if (out->huge && out->first_ns < 0)
-			out->first_ns = out->wall_s * 1e9;
-		if (out->huge == out->pmds)
-			out->all_ns = out->wall_s * 1e9;
-		else
+		if (out->all_ns < 0)
 			clock_sleep_s(POLL_S);
 	}
 	return true;
 }
 
-static void report_progress(struct bench_run *run, const struct progress *progress, double limit_s)
+/* hot2 itself, without waiting for khugepaged. A range that is refused is left out, as it would be there. */
+static bool collapse_all(const struct pages_view *view, const struct setup *setup, char *p,
+			 struct progress *out, struct err *err)
 {
-	AUTO_FREE char *reason = xasprintf("%zu of %zu huge pages within %g s", progress->huge,
-					   progress->pmds, limit_s);
+	uint64_t start = clock_mono_ns();
+
+	for (size_t at = 0; at < setup->hot.size; at += PMD_SIZE) {
+		bool done = hot_collapse(p + at);
+		double now_ns = (double)(clock_mono_ns() - start);
+
+		if (done && out->first_ns < 0)
+			out->first_ns = now_ns;
+		if (done)
+			out->last_ns = now_ns;
+	}
+	out->wall_s = (double)(clock_mono_ns() - start) / 1e9;
+	/* What it came to is read from the page tables, here as there. */
+	if (!pages_count_huge(view, p, setup->hot.size, &out->huge, err))
+		return false;
+	if (out->huge == out->pmds)
+		out->all_ns = out->last_ns;
+	return true;
+}
+
+static void report_progress(struct bench_run *run, const struct setup *setup,
+			    const struct progress *progress)
+{
+	AUTO_FREE char *within = setup->by_madvise
+					 ? xstrdup("by MADV_COLLAPSE")
+					 : xasprintf("within %g s", bench_float(run, "limit"));
+	AUTO_FREE char *reason =
+		xasprintf("%zu of %zu huge pages %s", progress->huge, progress->pmds, within);
 
 	bench_value(run, "huge_pmds", NULL, (double)progress->huge);
 	if (progress->first_ns >= 0)
 		bench_value(run, "time_to_first_collapse", NULL, progress->first_ns);
 	else
 		bench_missing(run, "time_to_first_collapse", NULL, reason);
+	if (progress->last_ns >= 0)
+		bench_value(run, "time_to_last_collapse", NULL, progress->last_ns);
+	else
+		bench_missing(run, "time_to_last_collapse", NULL, reason);
 	if (progress->all_ns >= 0)
 		bench_value(run, "time_to_collapse", NULL, progress->all_ns);
 	else
@@ -402,14 +368,27 @@ static void clean(char *word)
 	}
 }
 
+static void tell_per_collapse(struct bench_run *run, const char *metric, double n,
+			      int64_t collapses, const char *none)
+{
+	if (n > 0 && collapses > 0)
+		bench_value(run, metric, NULL, n / (double)collapses);
+	else
+		bench_missing(run, metric, NULL, n > 0 ? "nothing collapsed" : none);
+}
+
 static void report_scans(struct bench_run *run, const struct strs *lines, int64_t collapses)
 {
 	AUTO_STRS words = STRS_INIT;
 	size_t counts[REASONS], scans = 0;
+	double pages = 0;
 
 	for (size_t i = 0; i < lines->n; i++) {
 		AUTO_FREE char *word = tracing_field(lines->v[i], "status");
+		AUTO_FREE char *progress = tracing_field(lines->v[i], "progress");
 
+		if (progress)
+			pages += strtod(progress, NULL);
 		/* That of files calls it so. */
 		if (!word)
 			word = tracing_field(lines->v[i], "result");
@@ -421,18 +400,24 @@ static void report_scans(struct bench_run *run, const struct strs *lines, int64_
 	}
 	for (size_t i = 0; i < words.n; i++)
 		bench_value(run, "scan", words.v[i], (double)counts[i]);
-	if (collapses > 0 && scans)
-		bench_value(run, "scans_per_collapse", NULL, (double)scans / (double)collapses);
-	else
-		bench_missing(run, "scans_per_collapse", NULL,
-			      scans ? "nothing collapsed" : "no scan was recorded");
+	tell_per_collapse(run, "scans_per_collapse", (double)scans, collapses,
+			  "no scan was recorded");
+	tell_per_collapse(run, "pages_per_collapse", pages, collapses,
+			  "this kernel does not tell its progress (event mm_khugepaged_scan)");
+}
+
+static void no_trace(struct bench_run *run, const char *why)
+{
+	bench_missing(run, "scans_per_collapse", NULL, why);
+	bench_missing(run, "pages_per_collapse", NULL, why);
 }
 
 /* False only in *tracing: what cannot be recorded is told, and the run goes on without. */
 static void start_trace(struct bench_run *run, struct tracing *tracing)
 {
 	static const char *const events[] = {"huge_memory/mm_khugepaged_scan_pmd",
-					     "huge_memory/mm_khugepaged_scan_file"};
+					     "huge_memory/mm_khugepaged_scan_file",
+					     "huge_memory/mm_khugepaged_scan"};
 	struct err err;
 
 	if (!bench_int(run, "trace"))
@@ -440,7 +425,7 @@ static void start_trace(struct bench_run *run, struct tracing *tracing)
 	if (tracing_open(tracing, events, ARRAY_SIZE(events), &err) &&
 	    tracing_switch(tracing, true, &err))
 		return;
-	bench_missing(run, "scans_per_collapse", NULL, err.msg);
+	no_trace(run, err.msg);
 	tracing_close(tracing);
 }
 
@@ -454,7 +439,7 @@ static void end_trace(struct bench_run *run, struct tracing *tracing, int64_t co
 	if (tracing_switch(tracing, false, &err) && tracing_read(tracing, &lines, &err))
 		report_scans(run, &lines, collapses);
 	else
-		bench_missing(run, "scans_per_collapse", NULL, err.msg);
+		no_trace(run, err.msg);
 }
 
 static int64_t report_kernel(struct bench_run *run, const struct counters *before,
@@ -478,38 +463,55 @@ struct totals {
 	double seconds;
 };
 
-/* The tasks stand and khugepaged sleeps: wakes it, watches, loads. */
+/* Writing scan_sleep_millisecs wakes khugepaged: its phase is that of our clock. */
+static bool collapse(struct bench_run *run, const struct setup *setup,
+		     const struct pages_view *view, struct knobs *knobs, char *p,
+		     struct progress *out, struct err *err)
+{
+	uint64_t start = clock_mono_ns();
+
+	if (setup->by_madvise)
+		return collapse_all(view, setup, p, out, err);
+	return knob_set(knobs, KHUGEPAGED "scan_sleep_millisecs", bench_text(run, "scan_sleep"),
+			err) &&
+	       wait_for_collapse(view, setup, p, bench_float(run, "limit"), start, out, err);
+}
+
+/* The tasks stand and khugepaged sleeps: has hot2's memory collapsed, watches, loads. */
 static bool measure(struct bench_run *run, const struct setup *setup, const struct pages_view *view,
 		    struct knobs *knobs, char *p, struct totals *totals, struct err *err)
 {
-	double limit_s = bench_float(run, "limit"), cpu_ns = kthread_cpu_ns("khugepaged"), end_ns;
+	double cpu_ns = kthread_cpu_ns("khugepaged"), end_ns;
 	AUTO_COUNTERS before = COUNTERS_INIT;
 	AUTO_COUNTERS after = COUNTERS_INIT;
 	AUTO_TRACING tracing = TRACING_INIT;
-	struct progress progress;
+	struct progress progress = {-1, -1, -1, 0, setup->hot.size / PMD_SIZE, 0};
 	struct access_result access;
 	int64_t collapses;
 	size_t huge;
 
-	if (!pages_count_huge(view, p, setup->size, &huge, err))
+	/* It also wakes when the first process becomes known to it, and may be in a round from before. */
+	if (!kthread_await_rest("khugepaged", REST_S))
+		bench_log(run, "khugepaged has not come to rest within %g s", REST_S);
+	if (!pages_count_huge(view, p, setup->hot.size, &huge, err))
 		return false;
 	bench_value(run, "huge_pmds_start", NULL, (double)huge);
+	progress.huge = huge;
 	start_trace(run, &tracing);
-	/* Writing scan_sleep_millisecs wakes khugepaged: its phase is that of our clock. */
 	if (!counters_read(&before, err) || !bench_phase(run, true, err) ||
-	    !knob_set(knobs, KHUGEPAGED "scan_sleep_millisecs", bench_text(run, "scan_sleep"),
-		      err) ||
-	    !wait_for_collapse(view, setup, p, limit_s, &progress, err) ||
+	    !collapse(run, setup, view, knobs, p, &progress, err) ||
 	    !bench_phase(run, false, err) || !counters_read(&after, err))
 		return false;
 	end_ns = kthread_cpu_ns("khugepaged");
-	report_progress(run, &progress, limit_s);
+	report_progress(run, setup, &progress);
 	totals->seconds += progress.wall_s;
 	collapses = report_kernel(run, &before, &after,
 				  cpu_ns >= 0 && end_ns >= cpu_ns ? end_ns - cpu_ns : -1);
+	if (setup->by_madvise)
+		collapses = (int64_t)progress.huge - (int64_t)huge;
 	totals->collapses += collapses;
 	end_trace(run, &tracing, collapses);
-	access_random(p, setup->size, (uint64_t)bench_int(run, "accesses"), 1, &access);
+	access_random(p, setup->hot.size, (uint64_t)bench_int(run, "accesses"), 1, &access);
 	report_access(run, &access);
 	return knob_set(knobs, KHUGEPAGED "scan_sleep_millisecs", NEVER, err);
 }
@@ -520,12 +522,12 @@ static bool iterate(struct bench_run *run, const struct setup *setup, const stru
 	struct task hot1 = {0, -1}, cold = {0, -1};
 	char *p = NULL;
 	bool ok = start_task(&hot1, setup, false, err) && start_task(&cold, setup, true, err) &&
-		  map_hot(setup, &p, err) && measure(run, setup, view, knobs, p, totals, err);
+		  hot_map(&setup->hot, &p, err) && measure(run, setup, view, knobs, p, totals, err);
 
 	end_task(&hot1);
 	end_task(&cold);
 	if (p)
-		munmap(p, setup->size);
+		munmap(p, setup->hot.size);
 	return ok;
 }
 
@@ -541,7 +543,7 @@ static bool prepare(struct bench_run *run, const struct setup *setup, struct kno
 		    struct err *err)
 {
 	return thp_pmd_by_madvise(knobs, err) &&
-	       (setup->memory != SHMEM || allow_shmem(knobs, err)) &&
+	       (setup->hot.kind != HOT_SHMEM || allow_shmem(knobs, err)) &&
 	       knob_set(knobs, KHUGEPAGED "scan_sleep_millisecs", NEVER, err) &&
 	       knob_set(knobs, KHUGEPAGED "alloc_sleep_millisecs", bench_text(run, "alloc_sleep"),
 			err) &&
@@ -549,24 +551,37 @@ static bool prepare(struct bench_run *run, const struct setup *setup, struct kno
 	       thp_max_ptes_none(knobs, bench_text(run, "max_ptes_none"), err);
 }
 
+/* Instead of waiting for what never comes. */
+static void report_refused(struct bench_run *run, const char *why)
+{
+	for (const struct bench_metric *m = metrics; m->name; m++) {
+		if (!m->family)
+			bench_missing(run, m->name, NULL, why);
+	}
+}
+
 static bool khugepaged(struct bench_run *run, struct err *err)
 {
 	AUTO_KNOBS knobs = KNOBS_INIT;
 	struct pages_view view = {-1, -1, false};
 	struct totals totals = {0, 0};
-	struct setup setup = {.size = (size_t)bench_int(run, "size"),
+	struct setup setup = {.hot = {.kind = (enum hot_kind)bench_choice(run, "memory"),
+				      .size = (size_t)bench_int(run, "size"),
+				      .dir = bench_text(run, "dir")},
 			      .lazy = (size_t)bench_int(run, "lazy"),
 			      .lazy_run = (size_t)bench_int(run, "lazy_run"),
-			      .memory = bench_choice(run, "memory"),
-			      .dir = bench_text(run, "dir"),
-			      .cold_is_hot = bench_choice(run, "cold") == 1};
+			      .cold_is_hot = bench_choice(run, "cold") == 1,
+			      .by_madvise = bench_choice(run, "by") == 1};
+	const char *why = NULL;
 	bool ok = prepare(run, &setup, &knobs, err) && pages_view_open(&view, err);
 
-	if (setup.memory == READ_FILE)
-		bench_log(run, "pages of files collapse only with CONFIG_READ_ONLY_THP_FOR_FS");
-	if (!strcmp(setup.dir, "auto"))
-		setup.dir = fs_exists("/data") ? "/data" : "/var/tmp";
-	for (long long i = 0; ok && i < bench_int(run, "iterations"); i++)
+	if (!strcmp(setup.hot.dir, "auto"))
+		setup.hot.dir = fs_exists("/data") ? "/data" : "/var/tmp";
+	if (ok && setup.hot.kind != HOT_ANON)
+		ok = hot_refused(&setup.hot, &why, err);
+	if (ok && why)
+		report_refused(run, why);
+	for (long long i = 0; ok && !why && i < bench_int(run, "iterations"); i++)
 		ok = iterate(run, &setup, &view, &knobs, &totals, err);
 	pages_view_close(&view);
 	/* An operation is a collapse; the threads are the three tasks. */

@@ -39,22 +39,30 @@ static int open_event(uint32_t type, uint64_t config, int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int open_on(struct profile *profile, int cpu)
-{
-	int fd = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, cpu);
+struct source {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+};
 
-	if (fd >= 0) {
-		profile->source = "cycles";
-		return fd;
-	}
-	profile->source = "cpu-clock";
-	return open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, cpu);
+/* One for all CPUs: samples of a timer and of cycles must not be added up. */
+static const struct source sources[] = {
+	{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+	{"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
+};
+
+static void detach(struct profile *profile)
+{
+	/* Closes the event, too. */
+	for (size_t i = 0; i < profile->n; i++)
+		bpf_link__destroy(profile->links[i]);
+	profile->n = 0;
 }
 
-static bool attach(struct profile *profile, struct err *err)
+static bool attach_source(struct profile *profile, const struct source *source, struct err *err)
 {
 	for (int cpu = 0; cpu < profile->cpus; cpu++) {
-		int fd = open_on(profile, cpu);
+		int fd = open_event(source->type, source->config, cpu);
 		struct bpf_link *link;
 
 		/* A CPU that is possible, but not online. */
@@ -71,7 +79,18 @@ static bool attach(struct profile *profile, struct err *err)
 		}
 		*array_push(profile->links, profile->n, profile->cap) = link;
 	}
+	profile->source = source->name;
 	return profile->n || err_set(err, ERR_FAILED, "no CPU can be sampled");
+}
+
+static bool attach(struct profile *profile, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (attach_source(profile, &sources[i], err))
+			return true;
+		detach(profile);
+	}
+	return false;
 }
 
 bool profile_open(struct profile **out, struct err *err)
@@ -96,9 +115,7 @@ void profile_free(struct profile *profile)
 {
 	if (!profile)
 		return;
-	/* Closes the event, too. */
-	for (size_t i = 0; i < profile->n; i++)
-		bpf_link__destroy(profile->links[i]);
+	detach(profile);
 	free(profile->links);
 	profile_bpf__destroy(profile->skel);
 	free(profile);

@@ -18,7 +18,8 @@ struct tracing {
 #define AUTO_TRACING CLEANUP(tracing_close) struct tracing
 
 /* events: "huge_memory/mm_khugepaged_scan_pmd", ...; those that this kernel lacks are left out.
- * ERR_NOTFOUND when there is none of them, or no tracefs. Nothing is recorded yet. */
+ * ERR_NOTFOUND when there is none of them, or no tracefs; one that is not mounted is mounted for this
+ * process alone, which has to have one thread. Nothing is recorded yet. */
 bool tracing_open(struct tracing *tracing, const char *const *events, size_t n,
 		  struct err *err) _must_check;
 bool tracing_switch(struct tracing *tracing, bool on, struct err *err) _must_check;

@@ -62,6 +62,10 @@ is "lockwatch ends as the command does" $? 7
 like "... and says what the numbers are worth" "$(cat "$dir/lw")" 'waits began'
 "$bench/lockwatch" --json -- true >"$dir/lw"
 like "... as JSON, too" "$(cat "$dir/lw")" '"type":"lock_health"'
+like "where spinlocks are not seen that is said" "$(cat "$dir/lw")" '"measurable":(true|false,.*"reason":"[^"])'
+"$bench/lockwatch" --json -- sh -c 'yes | head -c 100000000 | tail -c 1' >"$dir/lw"
+is "locks of pipes have a name of their own" "$(grep -c '"class":"other:anon_pipe' "$dir/lw") $(grep -c '"class":"pipe"' "$dir/lw" |
+	sed 's/[1-9].*/some/')" '0 some'
 "$bench/lockwatch" --delay nolock=1us -- true >"$dir/lw" 2>&1
 is "an impossible delay is a usage error" "$? $(grep -c 'only lruvec and zone' "$dir/lw")" '2 1'
 # The machine may be busy: what is known is known by clocks of user space, and a wait may be cut by others' work.

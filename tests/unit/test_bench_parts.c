@@ -4,10 +4,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "bench/bpf_reason.h"
 #include "bench/freemem.h"
 #include "bench/kthread.h"
@@ -97,7 +101,7 @@ static const char trace[] =
 static void events_as_the_kernel_prints_them(void **state)
 {
 	AUTO_STRS lines = STRS_INIT;
-	AUTO_FREE char *status = NULL, *result = NULL, *none = NULL, *pfn = NULL;
+	AUTO_FREE char *status = NULL, *result = NULL, *none = NULL, *pfn = NULL, *progress = NULL;
 	struct err err;
 
 	(void)state;
@@ -109,6 +113,12 @@ static void events_as_the_kernel_prints_them(void **state)
 	assert_string_equal(result, "succeeded");
 	none = tracing_field(lines.v[1], "status");
 	assert_null(none);
+	/* As kernels of 2026 tell how far it came. */
+	progress =
+		tracing_field(" khugepaged-36 [001] ..... 12.7: mm_khugepaged_scan: mm=00000000a, "
+			      "progress=4096, full_scan_finished=0",
+			      "progress");
+	assert_string_equal(progress, "4096");
 	/* Not the end of another field's name. */
 	pfn = tracing_field(lines.v[0], "pfn");
 	assert_null(pfn);
@@ -131,6 +141,31 @@ static void cpu_time_of_kernel_threads(void **state)
 	assert_true(kthread_cpu_ns("no-such-thread") == -1);
 	/* There is one for each CPU, and it has run. */
 	assert_true(kthread_cpu_ns("ksoftirqd/") >= 0 || kthread_cpu_ns("kthreadd") == -1);
+}
+
+/* A program of that name is none: the benchmark of khugepaged has khugepaged's. */
+static void programs_are_no_kernel_threads(void **state)
+{
+	double start_s = clock_mono_s();
+	AUTO_FREE char *pid = xasprintf("%d", (int)getpid());
+
+	(void)state;
+	prctl(PR_SET_NAME, "khugepagedX");
+	assert_true(kthread_cpu_ns("khugepagedX") == -1);
+	assert_false(kthread_is(pid));
+	assert_true(kthread_await_rest("khugepagedX", 5));
+	assert_true(clock_mono_s() - start_s < 5);
+}
+
+static void kernel_threads_come_to_rest(void **state)
+{
+	(void)state;
+	assert_true(kthread_await_rest("no-such-thread", 0));
+	/* Not in a namespace of processes of our own. */
+	if (kthread_cpu_ns("kthreadd") < 0)
+		return;
+	assert_true(kthread_is("2"));
+	assert_true(kthread_await_rest("kthreadd", 30));
 }
 
 /* What a kernel says when it refuses a program. */
@@ -168,6 +203,8 @@ int main(void)
 		cmocka_unit_test(events_as_the_kernel_prints_them),
 		cmocka_unit_test(lost_events_are_told),
 		cmocka_unit_test(cpu_time_of_kernel_threads),
+		cmocka_unit_test(programs_are_no_kernel_threads),
+		cmocka_unit_test(kernel_threads_come_to_rest),
 		cmocka_unit_test(reason_of_the_verifier),
 	};
 

@@ -277,7 +277,8 @@ static void fault_refuses_nonsense(void **state)
 	} cases[] = {{"threads", "0"},	   {"size", "1000"},	  {"iterations", "0"},
 		     {"touch", "harder"},  {"folio", "soft"},	  {"mode", "fibres"},
 		     {"mapping", "paper"}, {"release", "exit"},	  {"align", "12K"},
-		     {"offset", "1"},	   {"scaling", "1,many"}, {"guard", "2"}};
+		     {"offset", "1"},	   {"scaling", "1,many"}, {"guard", "2"},
+		     {"thp", "always"}};
 	struct err err;
 
 	(void)state;
@@ -285,7 +286,8 @@ static void fault_refuses_nonsense(void **state)
 		CLEANUP(bench_run_free_ptr)
 		struct bench_run *run = bench_run_new(&bench_fault, BENCH_JSON);
 
-		assert_true(bench_run_set(run, "folio", "inherit", &err));
+		assert_true(bench_run_set(run, "folio",
+					  strcmp(cases[i].key, "thp") ? "inherit" : "none", &err));
 		/* Some are wrong by themselves, some only beside the others. */
 		assert_false(bench_run_set(run, cases[i].key, cases[i].value, &err) &&
 			     bench_run_execute(run, &err));
