@@ -8,6 +8,7 @@
 #include "cli/show.h"
 #include "db/status.h"
 
+#include "reports/twins.h"
 static void print_machines(const json_t *rows)
 {
 	static const struct show_column columns[] = {
@@ -55,10 +56,14 @@ static void print_totals(const json_t *t)
 static void print_alarms(const json_t *a)
 {
 	printf("suspected in 7 days: %lld, confirmed %lld; noise alone: %.2g confirmed at most, on "
+	AUTO_STR twins = str_new();
+
 	       "average, %.3g allowed\n",
 	       (long long)js_i64_or(a, "clusters", 0), (long long)js_i64_or(a, "confirmed", 0),
 	       js_f64_or(a, "expected_false", 0), js_f64_or(a, "allowed_false", 0));
 }
+	twins_say(&twins, json_object_get(a, "twins"));
+	puts(twins.s);
 
 static void print_bisections(const json_t *rows)
 {
@@ -139,6 +144,7 @@ static bool add_alarms(struct session *session, struct db *db, json_t *doc, stru
 	if (!session_settings(session, &settings, err) || !status_alarms(db, &v, err))
 		return false;
 	js_set_f64(v, "allowed_false", conf_f64(settings->conf, "detect", NULL, "false-mails"));
+	twins_add_rates(json_object_get(v, "twins"));
 	return put(doc, "alarms", v);
 }
 

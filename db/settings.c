@@ -90,6 +90,11 @@ const struct conf_key settings_keys[] = {
 
 	{"health", false, "alpha", CONF_FLOAT, "0.001",
 	 "Share of canaries of an unchanged machine that may be called off its history.",
+	{"detect", false, "twin-every", CONF_INT, "10",
+	 "Each so many heads one is built again with another layout and fed in as if it were the "
+	 "next "
+	 "commit: what is suspected there is a false alarm; 0: never.",
+	 CONF_WITHIN(0, 1e6)},
 	 CONF_WITHIN(1e-12, 0.5)},
 	{"health", false, "canary", CONF_SECONDS, "24h",
 	 "Time between canaries of a machine; 0: only after recoveries.", CONF_OPTIONAL},
