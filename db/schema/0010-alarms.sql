@@ -16,3 +16,18 @@ create table twins (
 );
 grant select on twins to mmperf_bisector, mmperf_reporter, mmperf_cli;
 grant insert on twins to mmperf_bisector;
+
+-- "Nothing down to x" for every commit: the newest snapshot of a branch cut between its measured commits, made anew each night. All
+-- commits of a span lie between two measured ones, the last is measured; what they did together would have shown from down_to on.
+create table spans (
+	series bigint not null,
+	branch bigint not null,
+	first_pos integer not null,
+	last_pos integer not null,
+	snapshot bigint not null references snapshots,
+	down_to double precision not null,   -- log ratio seen 9 times in 10; 0: one image; infinity: nothing would have been
+	primary key (series, branch, first_pos),
+	foreign key (series, branch) references histories on delete cascade
+);
+grant select on spans to mmperf_bisector, mmperf_reporter, mmperf_cli;
+grant insert, delete on spans to mmperf_bisector;
