@@ -289,6 +289,25 @@ static bool use_past(struct evidence *e, const struct posterior_obs *obs,
 	return true;
 }
 
+/* A metric may stop existing inside the range: a node whose boots succeed without it tells nothing, ever. */
+static void find_silent(struct evidence *e, const struct posterior_obs *obs)
+{
+	size_t n = e->lineup.n_nodes;
+	AUTO_FREE size_t *done = xcalloc(n + 1, sizeof(*done));
+
+	for (size_t i = 0; i < e->jobs.n; i++)
+		done[lineup_find(&e->lineup, e->jobs.v[i].commit)] +=
+			!strcmp(e->jobs.v[i].state, "done");
+	for (size_t i = 0; i < e->observed; i++)
+		done[obs[i].node] = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (done[i] < NODE_FAILS_MAX)
+			continue;
+		e->testable[i] = false;
+		e->silent++;
+	}
+}
+
 static void weigh(struct evidence *e, const struct posterior_obs *obs,
 		  const struct posterior_prior *prior)
 {
@@ -359,6 +378,7 @@ static bool find_posterior(struct db *db, const struct conf *conf, struct eviden
 	machines = xcalloc(estimates.n, sizeof(*machines));
 	if (observe(&estimates, e, obs, machines) > 1 && !series_is_boots(&e->series))
 		prior.machine_sd = prior.noise.df > 0 ? prior.noise.sd : MACHINE_SD_DARK;
+	find_silent(e, obs);
 	weigh(e, obs, &prior);
 	if (use_past(e, obs, &prior)) {
 		changes_release(&e->changes);

@@ -34,6 +34,7 @@ struct evidence {
 	size_t open;	    /* of them queued or running */
 	size_t failed;	    /* of them failed */
 	size_t observed;    /* numbers in the series */
+	size_t silent;	    /* nodes whose boots give no number of it: not testable */
 	size_t machines;    /* of the class, up */
 	size_t builds_open;
 	enum evidence_past {
