@@ -23,6 +23,7 @@ struct bisector_memo {
 	enum bisector_memo_kind {
 		MEMO_NONE,
 		MEMO_PLANNED,
+		MEMO_PLANNED_TWIN,
 		MEMO_JUDGED
 	} kind;
 	int64_t key[4];

@@ -10,6 +10,7 @@
 #include "bisector/level.h"
 #include "bisector/start.h"
 #include "db/candidate.h"
+#include "db/twin.h"
 #include "stats/detect.h"
 
 #define NOISE_DF_MAX 30 /* history of other images is worth no more than this many boots */
@@ -214,14 +215,15 @@ static bool end_others(struct confirming *c, int64_t leader, struct err *err)
 	return fine;
 }
 
-/* The strongest leads from here. */
+/* The strongest leads from here. Of a twin nothing but its layout differs: a false alarm, counted by what it is. */
 static bool confirmed(struct confirming *c, const struct member *best, struct err *err)
 {
 	return candidate_promote(c->bisector->db, c->candidate->id, best->candidate.id, err) &&
 	       candidate_set_evidence(c->bisector->db, best->candidate.id, c->level.alpha, log_e(c),
 				      err) &&
 	       end_members(c, err) && end_others(c, best->candidate.id, err) &&
-	       start_from_candidate(c->bisector, &best->candidate, best->series, err);
+	       (best->candidate.twin ||
+		start_from_candidate(c->bisector, &best->candidate, best->series, err));
 }
 
 /* The strongest follower that these boots did not measure gets fresh ones of its own. */
@@ -264,6 +266,9 @@ static bool queue_stage(struct confirming *c, const struct series *series, struc
 		return false;
 	sides[0].build = built[0].build;
 	sides[1].build = built[1].build;
+	if (candidate->twin && !twin_build(c->bisector->db, candidate->after_image,
+					   series->class_id, &sides[1].build, err))
+		return false;
 	return boots_queue(c->bisector, &plan, c->asked, c->each, err);
 }
 

@@ -9,9 +9,8 @@
 #include "bisector/plan.h"
 #include "db/history.h"
 #include "db/regression.h"
+#include "db/twin.h"
 #include "db/work.h"
-
-#define NEIGHBOUR_Z 3.5 /* one in 4,000 unchanged pairs: a branch has a hundred of them */
 
 /* Commits in the order they came, with what is known of their images. */
 struct row_of_builds {
@@ -161,8 +160,8 @@ static bool judge_neighbours_of(struct detector *d, const struct snapshot *s,
 		if (last < row->n) {
 			if (!regression_between(d->bisector->db, s->id, points->v[last].pos,
 						points->v[i].pos, &known, err) ||
-			    (!known &&
-			     !judge_two(d, row, last, i, s->branch, class_id, NEIGHBOUR_Z, err)))
+			    (!known && !judge_two(d, row, last, i, s->branch, class_id,
+						  DETECT_NEIGHBOUR_Z, err)))
 				return false;
 		}
 		last = i;
@@ -193,12 +192,41 @@ static bool judge_neighbours(struct detector *d, const struct snapshot *s, struc
 	return true;
 }
 
+/* Heads fed in a second time, in another layout. */
+static bool judge_twins(struct detector *d, const struct snapshot *newest, struct err *err)
+{
+	struct twins twins = {0};
+	AUTO_FREE struct twin *owned = NULL;
+	int64_t recipe;
+	bool fine = bisector_recipe(d->bisector, newest->tree_name, &recipe, err) &&
+		    twins_unjudged(d->bisector->db, newest->branch, PLAN_SNAPSHOTS, recipe,
+				   d->toolchain, &twins, err);
+
+	owned = twins.v;
+	for (size_t i = 0; fine && i < twins.n; i++) {
+		const struct twin *t = &twins.v[i];
+		const struct judged_pair pair = {
+			.before = {t->head, t->own_build, t->own_image, BUILD_BUILT},
+			.after = {t->head, t->twin_build, t->twin_image, BUILD_BUILT},
+			.branch = newest->branch,
+			.class_id = t->class_id,
+			.heads = true,
+			.z = conf_f64(d->bisector->settings->conf, "detect", NULL, "z"),
+			.twin = t,
+		};
+
+		fine = judge_pair(d->bisector, &pair, err);
+	}
+	return fine;
+}
+
 static bool judge_branch(struct detector *d, const struct snapshot *newest, size_t n,
 			 struct err *err)
 {
 	bool urgent;
 
-	if (!judge_heads(d, newest, n, err) || !work_is_urgent(d->bisector->db, &urgent, err))
+	if (!judge_heads(d, newest, n, err) || !judge_twins(d, newest, err) ||
+	    !work_is_urgent(d->bisector->db, &urgent, err))
 		return false;
 	return urgent || !conf_bool(d->bisector->settings->conf, "detect", NULL, "gaps") ||
 	       judge_neighbours(d, newest, err);

@@ -12,6 +12,8 @@
 
 #include "bisector/bisector.h"
 
+#define DETECT_NEIGHBOUR_Z 3.5 /* one in 4,000 unchanged pairs: a branch has a hundred of them */
+
 bool detect_advance(struct bisector *bisector, struct err *err) _must_check;
 
 #endif

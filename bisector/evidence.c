@@ -11,8 +11,9 @@
 #include "db/noise.h"
 #include "stats/compare.h"
 
-#define NOISE_DF_MAX	30
-#define NODE_FAILS_MAX	2 /* boots of a node that fail for whatever reason before it is skipped */
+#define NOISE_DF_MAX 30
+#define NODE_FAILS_MAX \
+	2 /* boots of a node that fail, or give no number, for whatever reason before it is skipped */
 #define BUILD_COST_MAX	20.0 /* boots */
 #define BOOT_SD		0.2  /* of "it booted", on a scale where failing is 0.69 away: see below */
 #define PAST_BOOTS	2    /* surely good, before the history is believed */
@@ -29,6 +30,8 @@ void evidence_release(struct evidence *e)
 	changes_release(&e->changes);
 	free(e->prior);
 	free(e->built);
+	free(e->layout);
+	free(e->next);
 	free(e->testable);
 	free(e->cost);
 	free(e->pending);
@@ -93,12 +96,12 @@ static bool find_testable(struct db *db, struct evidence *e, struct err *err)
 			state != BUILD_FAILED && state != BUILD_BROKEN &&
 			!(images[i] && contains(bad, n_bad, images[i])) &&
 			(!e->lineup.nodes[i].old || i == e->lineup.good || e->lineup.has_dropped);
-		e->builds_open += state == BUILD_PENDING;
 	}
 	return true;
 }
 
-static void count_jobs(struct evidence *e)
+/* boots: per node, whatever became of them. */
+static void count_jobs(struct evidence *e, size_t *boots)
 {
 	size_t n = e->lineup.n_nodes;
 	AUTO_FREE size_t *fails = xcalloc(n + 1, sizeof(*fails));
@@ -115,12 +118,70 @@ static void count_jobs(struct evidence *e)
 		e->asked++;
 		e->open += !job->ended;
 		e->pending[node] += !job->ended;
+		boots[node]++;
 		e->failed += failed;
 		fails[node] += failed;
 	}
 	for (size_t i = 0; i < n; i++)
 		if (fails[i] >= NODE_FAILS_MAX)
 			e->testable[i] = false;
+}
+
+/* What no layout builds is booted again as it is. */
+static void plain_where_needed(struct evidence *e, size_t node)
+{
+	if (e->next[node].state == BUILD_FAILED || e->next[node].state == BUILD_BROKEN)
+		e->next[node] = e->built[node];
+}
+
+/*
+ * Boots of one layout share its offset. Where the pilot saw that layouts differ, each boot of a node is of another one, so
+ * that boots are as independent as the posterior takes them to be: the first is plain, the next has seed 1, and so on.
+ */
+static bool find_layouts(struct db *db, const struct conf *conf, struct evidence *e,
+			 const size_t *boots, struct err *err)
+{
+	const struct bisection *b = e->bisection;
+	size_t n = e->lineup.n_nodes;
+	AUTO_FREE int64_t *commits = xcalloc(n, sizeof(*commits));
+	double boot_sd;
+
+	e->layout = xcalloc(n, sizeof(*e->layout));
+	if (!noise_layout(db, b->series, &e->layout_sd, &boot_sd, err))
+		return false;
+	e->fresh_layouts = boot_sd > 0 && !series_is_boots(&e->series) &&
+			   e->layout_sd > conf_f64(conf, "bisect", NULL, "fresh-layouts") * boot_sd;
+	for (size_t i = 0; i < n; i++) {
+		commits[i] = e->lineup.nodes[i].commit;
+		e->layout[i] = e->fresh_layouts ? (int64_t)boots[i] : 0;
+	}
+	if (!builds_of_layouts(db, commits, e->layout, n, b->recipe, b->toolchain, &e->next, err))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		plain_where_needed(e, i);
+		e->builds_open += e->next[i].state == BUILD_PENDING;
+	}
+	return true;
+}
+
+bool evidence_next(struct db *db, struct evidence *e, size_t node, struct err *err)
+{
+	const struct build_key key = {.tree_oid = e->lineup.nodes[node].info->tree_oid,
+				      .recipe = e->bisection->recipe,
+				      .toolchain = e->bisection->toolchain,
+				      .layout_seed = e->layout[node] + 1};
+	struct build_look look;
+
+	if (!e->fresh_layouts)
+		return true;
+	if (!build_look(db, &key, &look, err))
+		return false;
+	e->layout[node]++;
+	e->next[node].build = look.id;
+	e->next[node].image = look.image;
+	e->next[node].state = look.state;
+	plain_where_needed(e, node);
+	return true;
 }
 
 static bool find_costs(struct db *db, struct evidence *e, struct err *err)
@@ -132,7 +193,7 @@ static bool find_costs(struct db *db, struct evidence *e, struct err *err)
 	build = fmin(build, BUILD_COST_MAX);
 	e->cost = xcalloc(e->lineup.n_nodes, sizeof(*e->cost));
 	for (size_t i = 0; i < e->lineup.n_nodes; i++) {
-		enum build_state state = e->built[i].state;
+		enum build_state state = e->next[i].state;
 
 		e->cost[i] = 1 + (state == BUILD_BUILT	   ? 0
 				  : state == BUILD_PENDING ? build / 2
@@ -228,6 +289,25 @@ static bool use_past(struct evidence *e, const struct posterior_obs *obs,
 	return true;
 }
 
+/* A metric may stop existing inside the range: a node whose boots succeed without it tells nothing, ever. */
+static void find_silent(struct evidence *e, const struct posterior_obs *obs)
+{
+	size_t n = e->lineup.n_nodes;
+	AUTO_FREE size_t *done = xcalloc(n + 1, sizeof(*done));
+
+	for (size_t i = 0; i < e->jobs.n; i++)
+		done[lineup_find(&e->lineup, e->jobs.v[i].commit)] +=
+			!strcmp(e->jobs.v[i].state, "done");
+	for (size_t i = 0; i < e->observed; i++)
+		done[obs[i].node] = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (done[i] < NODE_FAILS_MAX)
+			continue;
+		e->testable[i] = false;
+		e->silent++;
+	}
+}
+
 static void weigh(struct evidence *e, const struct posterior_obs *obs,
 		  const struct posterior_prior *prior)
 {
@@ -278,7 +358,6 @@ static bool find_posterior(struct db *db, const struct conf *conf, struct eviden
 	AUTO_FREE struct posterior_obs *obs = NULL;
 	AUTO_FREE int64_t *machines = NULL;
 	struct posterior_prior prior;
-	double layout = 0;
 	bool fine;
 
 	posterior_prior_init(&prior, b->min_effect);
@@ -286,20 +365,20 @@ static bool find_posterior(struct db *db, const struct conf *conf, struct eviden
 	fine = estimates_read(db, &filter, &estimates, err) &&
 	       series_noise(db, &e->series, e->built[e->lineup.good].image,
 			    e->built[e->lineup.bad].image, 0, &prior.noise.sd, &prior.noise.df,
-			    err) &&
-	       noise_layout(db, b->series, &layout, err);
+			    err);
 	owned = estimates.v;
 	if (!fine)
 		return false;
 	if (series_is_boots(&e->series))
 		prior.noise = (struct sd_prior){BOOT_SD, NOISE_DF_MAX};
 	prior.noise.df = fmin(prior.noise.df, NOISE_DF_MAX);
-	/* Each node is another build, with an offset of its own. */
-	prior.noise.sd = hypot(prior.noise.sd, layout);
+	/* Each node, or each boot, is another build, with an offset of its own. */
+	prior.noise.sd = hypot(prior.noise.sd, e->layout_sd);
 	obs = xcalloc(estimates.n, sizeof(*obs));
 	machines = xcalloc(estimates.n, sizeof(*machines));
 	if (observe(&estimates, e, obs, machines) > 1 && !series_is_boots(&e->series))
 		prior.machine_sd = prior.noise.df > 0 ? prior.noise.sd : MACHINE_SD_DARK;
+	find_silent(e, obs);
 	weigh(e, obs, &prior);
 	if (use_past(e, obs, &prior)) {
 		changes_release(&e->changes);
@@ -323,15 +402,19 @@ static bool count_machines(struct db *db, struct evidence *e, struct err *err)
 bool evidence_read(struct bisector *bisector, const struct bisection *bisection, struct evidence *e,
 		   struct err *err)
 {
+	const struct conf *conf = bisector->settings->conf;
 	struct db *db = bisector->db;
+	AUTO_FREE size_t *boots = NULL;
 
 	e->bisection = bisection;
 	if (!read_series(db, bisection->series, &e->series, err) ||
 	    !read_lineup(db, bisection, e, err) ||
 	    !work_jobs_read(db, 0, bisection->id, 0, "bisect", &e->jobs, err) ||
-	    !find_testable(db, e, err) || !find_costs(db, e, err) || !count_machines(db, e, err))
+	    !find_testable(db, e, err) || !count_machines(db, e, err))
 		return false;
-	count_jobs(e);
+	boots = xcalloc(e->lineup.n_nodes + 1, sizeof(*boots)); /* and of no node */
+	count_jobs(e, boots);
 	find_prior(e);
-	return find_posterior(db, bisector->settings->conf, e, err);
+	return find_layouts(db, conf, e, boots, err) && find_costs(db, e, err) &&
+	       find_posterior(db, conf, e, err);
 }

@@ -17,6 +17,7 @@ struct pair {
 	const struct judged_pair *of;
 	struct estimates estimates;
 	struct series_list series;
+	size_t judged; /* of them */
 };
 
 static void pair_release(struct pair *pair)
@@ -77,30 +78,35 @@ static bool look_at_two(struct bisector *bisector, const struct pair *pair,
 	return true;
 }
 
-static bool judge(struct bisector *bisector, const struct pair *pair, const struct series *series,
+static bool judge(struct bisector *bisector, struct pair *pair, const struct series *series,
 		  struct candidates *out, struct err *err)
 {
+	const struct twin *twin = pair->of->twin;
 	struct watch seen = {0};
 
 	if (!bisector_judges(bisector, series))
 		return true;
 	if (pair->of->heads &&
-	    !watch_head(bisector, series, pair->of->branch, pair->of->after.image, &seen, err))
+	    !watch_head(bisector, series, pair->of->branch, pair->of->after.image,
+			twin ? twin->own_image : 0, &seen, err))
 		return false;
 	if (!seen.knows && !look_at_two(bisector, pair, series, &seen, err))
 		return false;
+	pair->judged += seen.knows || seen.before_image;
 	if (!seen.raised || fabs(seen.effect) < bisector_min_effect(bisector, series->metric) / 2)
 		return true;
 	*array_push(out->v, out->n, out->cap) = (struct candidate){
 		.series = series->id,
-		.before_image = seen.before_image,
+		/* of a twin, its head: whatever lies before that is another tree */
+		.before_image = twin ? twin->own_image : seen.before_image,
 		.after_image = pair->of->after.image,
-		.before_commit = seen.before_commit,
+		.before_commit = twin ? twin->head : seen.before_commit,
 		.after_commit = pair->of->after.commit,
 		.branch = pair->of->branch,
 		.seed = bisector_seed(),
 		.effect = seen.effect,
 		.z = seen.z,
+		.twin = twin,
 	};
 	strcpy(out->v[out->n - 1].state, seen.effect > 0 ? "confirming" : "better");
 	return true;
@@ -125,9 +131,9 @@ static bool add_cluster(struct bisector *bisector, const struct series_list *ser
 
 		if (!candidate_add(bisector->db, leader, &fresh, err))
 			return false;
-		log_info("candidate %lld: %s changed by %+.1f %% (z %.1f); confirming",
-			 (long long)leader->id, of->metric, bisector_percent(of, leader->effect),
-			 leader->z);
+		log_info("candidate %lld%s: %s changed by %+.1f %% (z %.1f); confirming",
+			 (long long)leader->id, leader->twin ? ", a twin" : "", of->metric,
+			 bisector_percent(of, leader->effect), leader->z);
 	}
 	for (size_t i = 0; i < found->n; i++) {
 		struct candidate *c = &found->v[i];
@@ -147,13 +153,10 @@ static bool add_cluster(struct bisector *bisector, const struct series_list *ser
 	return true;
 }
 
-bool judge_raise(struct bisector *bisector, const struct series_list *series,
-		 struct candidates *found, struct err *err)
+/* In a transaction of the caller. */
+static bool add_clusters(struct bisector *bisector, const struct series_list *series,
+			 struct candidates *found, struct err *err)
 {
-	CLEANUP(db_tx_end) struct db *tx = NULL;
-
-	if (!db_tx_begin(bisector->db, &tx, err))
-		return false;
 	for (size_t i = 0; i < series->n; i++) {
 		int64_t setup = series->v[i].setup;
 		bool first = true;
@@ -163,10 +166,30 @@ bool judge_raise(struct bisector *bisector, const struct series_list *series,
 		if (first && !add_cluster(bisector, series, found, setup, err))
 			return false;
 	}
-	return db_tx_commit(&tx, err);
+	return true;
 }
 
-static bool judge_all(struct bisector *bisector, const struct pair *pair, struct err *err)
+bool judge_raise(struct bisector *bisector, const struct series_list *series,
+		 struct candidates *found, struct err *err)
+{
+	CLEANUP(db_tx_end) struct db *tx = NULL;
+
+	return db_tx_begin(bisector->db, &tx, err) && add_clusters(bisector, series, found, err) &&
+	       db_tx_commit(&tx, err);
+}
+
+static bool raise_twin(struct bisector *bisector, const struct pair *pair, struct candidates *found,
+		       struct err *err)
+{
+	CLEANUP(db_tx_end) struct db *tx = NULL;
+
+	return db_tx_begin(bisector->db, &tx, err) &&
+	       add_clusters(bisector, &pair->series, found, err) &&
+	       twin_judged(bisector->db, pair->of->twin, pair->judged, found->n, err) &&
+	       db_tx_commit(&tx, err);
+}
+
+static bool judge_all(struct bisector *bisector, struct pair *pair, struct err *err)
 {
 	struct candidates found = {0};
 	AUTO_FREE struct candidate *owned = NULL;
@@ -178,6 +201,8 @@ static bool judge_all(struct bisector *bisector, const struct pair *pair, struct
 		if (!fine)
 			return false;
 	}
+	if (pair->of->twin && pair->judged)
+		return raise_twin(bisector, pair, &found, err);
 	return !found.n || judge_raise(bisector, &pair->series, &found, err);
 }
 

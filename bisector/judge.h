@@ -9,6 +9,7 @@
 
 #include "bisector/bisector.h"
 #include "db/candidate.h"
+#include "db/twin.h"
 #include "db/work.h"
 
 struct judged_pair {
@@ -17,12 +18,13 @@ struct judged_pair {
 	int64_t class_id;
 	double z;   /* standardised difference that raises a candidate */
 	bool heads; /* of the branch: where their history is long enough, it judges instead of z */
+	const struct twin *twin; /* after is the twin of before; NULL: another tree */
 };
 
 /*
  * Once per pair and class, when all routine boots of both have ended; nothing before and after.
  * Only the first `detect.boots` boots of an image are looked at, and noise as it was known before
- * them, so that looking again sees the same.
+ * them, so that looking again sees the same. What a twin raised is stored with what it was judged in.
  */
 bool judge_pair(struct bisector *bisector, const struct judged_pair *pair,
 		struct err *err) _must_check;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "bisector/judge.h"
 #include "bisector/plan.h"
+#include "bisector/spans.h"
 #include "bisector/watch.h"
 #include "db/history.h"
 #include "db/segment.h"
@@ -25,7 +26,7 @@
 
 struct night {
 	struct bisector *bisector;
-	int64_t branch;
+	int64_t branch, snapshot; /* its newest */
 	struct series_list series;
 	struct candidates found;
 };
@@ -250,6 +251,9 @@ static bool look_at(struct night *night, const struct series *series, struct err
 	find_modes(&d);
 	if (!store(night, &d, err))
 		return false;
+	if (bisector_judges(night->bisector, series) &&
+	    !spans_make(night->bisector, series, night->branch, night->snapshot, &d.history, err))
+		return false;
 	if (d.history.n < HISTORY_MIN || !(d.parts.noise.sd > 0))
 		return true;
 	if (bisector_judges(night->bisector, series))
@@ -272,15 +276,17 @@ static bool merge(struct night *night, struct err *err)
 	return true;
 }
 
-static bool look_at_branch(struct bisector *bisector, int64_t branch, double every_s,
+static bool look_at_branch(struct bisector *bisector, const struct snapshot *newest, double every_s,
 			   struct err *err)
 {
-	CLEANUP(night_release) struct night night = {.bisector = bisector, .branch = branch};
+	CLEANUP(night_release)
+	struct night night = {
+		.bisector = bisector, .branch = newest->branch, .snapshot = newest->id};
 	CLEANUP(db_tx_end) struct db *tx = NULL;
 	AUTO_FREE int64_t *due = NULL;
 	size_t n;
 
-	if (!history_due(bisector->db, branch, every_s, &due, &n, err))
+	if (!history_due(bisector->db, newest->branch, every_s, &due, &n, err))
 		return false;
 	if (!n)
 		return true;
@@ -307,7 +313,7 @@ bool nightly_advance(struct bisector *bisector, struct err *err)
 		const struct snapshot *s = &snapshots.v[i];
 
 		if (!conf_has(bisector->settings->conf, "tree", s->tree_name) ||
-		    look_at_branch(bisector, s->branch, every_s, err))
+		    look_at_branch(bisector, s, every_s, err))
 			continue;
 		err_wrap(err, "history of %s", s->branch_name);
 		if (!bisector_tolerates(bisector, err))

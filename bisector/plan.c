@@ -109,13 +109,22 @@ static bool plan_images(struct planner *planner, const struct build_look *look, 
 	return true;
 }
 
-/* One commit: its build, then its boots in every class. */
-static bool plan_commit(struct planner *planner, int64_t commit, const char *tree, int64_t recipe,
-			int priority, struct err *err)
+/* A commit's tree, in this layout. */
+struct wanted {
+	int64_t commit;
+	int64_t layout_seed; /* 0: the plain one; else that of a twin: its snapshot's id */
+	const char *tree;
+	int64_t recipe;
+	int priority;
+};
+
+/* Its build, then its boots in every class. */
+static bool plan_commit(struct planner *planner, const struct wanted *wanted, struct err *err)
 {
 	const struct bisector_memo memo = {
-		.kind = MEMO_PLANNED,
-		.key = {commit, recipe, planner->toolchain, (int64_t)planner->classes.n},
+		.kind = wanted->layout_seed ? MEMO_PLANNED_TWIN : MEMO_PLANNED,
+		.key = {wanted->layout_seed ? wanted->layout_seed : wanted->commit, wanted->recipe,
+			planner->toolchain, (int64_t)planner->classes.n},
 	};
 	CLEANUP(history_commit_release) struct history_commit info = {0};
 	struct db *db = planner->bisector->db;
@@ -125,14 +134,16 @@ static bool plan_commit(struct planner *planner, int64_t commit, const char *tre
 
 	if (bisector_knows(planner->bisector, &memo))
 		return true;
-	if (!db_tx_begin(db, &tx, err) || !commit_read(db, commit, &info, err))
+	if (!db_tx_begin(db, &tx, err) || !commit_read(db, wanted->commit, &info, err))
 		return false;
 	if (!build_ensure(db,
 			  &(struct build_key){.tree_oid = info.tree_oid,
-					      .recipe = recipe,
-					      .toolchain = planner->toolchain},
-			  commit, priority, "detect", &look, err) ||
-	    !plan_images(planner, &look, commit, tree, priority, &over, err) ||
+					      .recipe = wanted->recipe,
+					      .toolchain = planner->toolchain,
+					      .layout_seed = wanted->layout_seed},
+			  wanted->commit, wanted->priority, "detect", &look, err) ||
+	    !plan_images(planner, &look, wanted->commit, wanted->tree, wanted->priority, &over,
+			 err) ||
 	    !db_tx_commit(&tx, err))
 		return false;
 	if (over)
@@ -258,9 +269,15 @@ static bool plan_gaps(struct planner *planner, const struct snapshot *snapshot, 
 			continue;
 		if (gap.built[i].state == BUILD_ABSENT && builds++ >= 2)
 			break;
-		if (!plan_commit(planner, gap.points.v[i].commit, snapshot->tree_name, recipe,
-				 gap.points.v[i].boundary ? JOB_PRIORITY_BOUNDARY
-							  : JOB_PRIORITY_GAP,
+		if (!plan_commit(planner,
+				 &(struct wanted){
+					 .commit = gap.points.v[i].commit,
+					 .tree = snapshot->tree_name,
+					 .recipe = recipe,
+					 .priority = gap.points.v[i].boundary
+							     ? JOB_PRIORITY_BOUNDARY
+							     : JOB_PRIORITY_GAP,
+				 },
 				 err))
 			return false;
 		asked++;
@@ -268,15 +285,28 @@ static bool plan_gaps(struct planner *planner, const struct snapshot *snapshot, 
 	return true;
 }
 
+/* Whether the head is fed in again as its own successor: the standing A/A (db/twin.h). */
+static bool has_twin(const struct planner *planner, const struct snapshot *s)
+{
+	int64_t every = conf_i64(planner->bisector->settings->conf, "detect", NULL, "twin-every");
+
+	return every > 0 && s->seq % every == 0;
+}
+
 static bool plan_head(struct planner *planner, const struct snapshot *s, struct err *err)
 {
-	int64_t recipe;
+	struct wanted wanted = {
+		.commit = s->head, .tree = s->tree_name, .priority = JOB_PRIORITY_HEAD};
 
-	if (!bisector_recipe(planner->bisector, s->tree_name, &recipe, err) ||
-	    !plan_commit(planner, s->head, s->tree_name, recipe, JOB_PRIORITY_HEAD, err))
+	if (!bisector_recipe(planner->bisector, s->tree_name, &wanted.recipe, err) ||
+	    !plan_commit(planner, &wanted, err))
 		return err_wrap(err, "snapshot %d of %s", s->seq, s->branch_name);
-	if (s->seq == 1 &&
-	    !plan_commit(planner, s->base, s->tree_name, recipe, JOB_PRIORITY_HEAD, err))
+	wanted.layout_seed = s->id;
+	if (has_twin(planner, s) && !plan_commit(planner, &wanted, err))
+		return err_wrap(err, "twin of snapshot %d of %s", s->seq, s->branch_name);
+	wanted.layout_seed = 0;
+	wanted.commit = s->base;
+	if (s->seq == 1 && !plan_commit(planner, &wanted, err))
 		return err_wrap(err, "base of %s", s->branch_name);
 	return true;
 }

@@ -46,6 +46,8 @@ static char *explain(const struct evidence *e, const struct select_choice *choic
 	str_addf(&s, "%s: it has the culprit with %.2f, %.3f bits expected; ",
 		 texts[choice->reason], choice->after, choice->bits);
 	tell_state(e, &s);
+	if (e->layout[choice->node])
+		str_addf(&s, "; layout %lld of it", (long long)e->layout[choice->node]);
 	evidence_notes(e, &s);
 	return str_take(&s);
 }
@@ -54,7 +56,7 @@ static bool queue_boot(struct step *step, const struct select_choice *choice, st
 {
 	struct evidence *e = step->evidence;
 	const struct bisection *b = e->bisection;
-	const struct built *built = &e->built[choice->node];
+	const struct built built = e->next[choice->node];
 	int n = ++step->number;
 	AUTO_FREE char *key = xasprintf("boot:bisect:%lld:%d", (long long)b->id, n);
 	AUTO_FREE char *reason = explain(e, choice);
@@ -65,9 +67,9 @@ static bool queue_boot(struct step *step, const struct select_choice *choice, st
 		.purpose = (char *)"bisect",
 		.role = (char *)"node",
 		.priority = JOB_PRIORITY_BISECT,
-		.build = built->build,
-		.image = built->image,
-		.commit = built->commit,
+		.build = built.build,
+		.image = built.image,
+		.commit = built.commit,
 		.class_id = b->class_id,
 		.suites = &suite,
 		.n_suites = 1,
@@ -81,7 +83,8 @@ static bool queue_boot(struct step *step, const struct select_choice *choice, st
 	e->open++;
 	e->asked++;
 	return job_add(step->bisector->db, &job, &id, &fresh, err) &&
-	       step_add(step->bisector->db, b->id, n, built->commit, id, reason, err);
+	       step_add(step->bisector->db, b->id, n, built.commit, id, reason, err) &&
+	       evidence_next(step->bisector->db, e, choice->node, err);
 }
 
 /* Asks for the build of a node, unless enough are being made. */
@@ -91,19 +94,20 @@ static bool want_build(struct step *step, size_t node, size_t at_most, struct er
 	const struct bisection *b = e->bisection;
 	const struct build_key key = {.tree_oid = e->lineup.nodes[node].info->tree_oid,
 				      .recipe = b->recipe,
-				      .toolchain = b->toolchain};
+				      .toolchain = b->toolchain,
+				      .layout_seed = e->layout[node]};
 	struct build_look look;
 
-	if (e->built[node].state == BUILD_ABSENT && e->builds_open >= at_most)
+	if (e->next[node].state == BUILD_ABSENT && e->builds_open >= at_most)
 		return true;
-	if (!build_ensure(step->bisector->db, &key, e->built[node].commit, JOB_PRIORITY_BISECT,
+	if (!build_ensure(step->bisector->db, &key, e->next[node].commit, JOB_PRIORITY_BISECT,
 			  "bisect", &look, err))
 		return false;
-	e->builds_open += e->built[node].state == BUILD_ABSENT;
+	e->builds_open += e->next[node].state == BUILD_ABSENT;
 	/* It may have ended since the evidence was read. */
-	e->built[node].state = look.state;
-	e->built[node].build = look.id;
-	e->built[node].image = look.image;
+	e->next[node].state = look.state;
+	e->next[node].build = look.id;
+	e->next[node].image = look.image;
 	return true;
 }
 
@@ -113,7 +117,7 @@ static struct select_choice choose(const struct step *step, bool only_built)
 	AUTO_FREE bool *mask = xcalloc(e->lineup.n_nodes, sizeof(*mask));
 
 	for (size_t i = 0; i < e->lineup.n_nodes; i++)
-		mask[i] = e->testable[i] && (!only_built || e->built[i].state == BUILD_BUILT);
+		mask[i] = e->testable[i] && (!only_built || e->next[i].state == BUILD_BUILT);
 	return changes_next(&e->changes, mask, e->cost, e->pending,
 			    conf_f64(step->bisector->settings->conf, "bisect", NULL, "posterior"));
 }
@@ -127,7 +131,7 @@ static bool next_boot(struct step *step, bool *queued, struct err *err)
 	*queued = false;
 	if (best.reason == SELECT_NOTHING)
 		return true;
-	if (e->built[best.node].state == BUILD_BUILT) {
+	if (e->next[best.node].state == BUILD_BUILT) {
 		*queued = true;
 		return queue_boot(step, &best, err);
 	}
@@ -146,7 +150,7 @@ static bool build_ahead(struct step *step, struct err *err)
 	struct evidence *e = step->evidence;
 	struct select_choice next = choose(step, false);
 
-	if (next.reason == SELECT_NOTHING || e->built[next.node].state != BUILD_ABSENT)
+	if (next.reason == SELECT_NOTHING || e->next[next.node].state != BUILD_ABSENT)
 		return true;
 	return want_build(step, next.node, 1, err);
 }

@@ -12,19 +12,43 @@
 	3.5 /* one look in 2,000 at a machine that stays; a search of 60 boots looks some 50 times at nearly the same */
 #define SIDE_KNOWN 0.05
 
+/* The level of a node by one posterior; false where its side is not certain. */
+static bool level_by(const struct posterior *post, size_t node, double *level)
+{
+	double after = post->after[node];
+
+	*level = after > 0.5 ? post->level1 : post->level0;
+	return fabs(after - 0.5) >= 0.5 - SIDE_KNOWN;
+}
+
+/* With two changes, by the posterior of each given the other: both know the nodes between the two, and must be certain. */
+static bool level_of(const struct changes *c, size_t node, double *level)
+{
+	bool known = false;
+
+	if (c->phase != CHANGES_TWO)
+		return level_by(&c->one, node, level);
+	for (size_t i = 0; i < 2; i++) {
+		const struct changes_look *look = c->sides[i];
+
+		if (sides_after(c->one.sides, look->given, node) != look->after)
+			continue;
+		if (!level_by(&look->post, node, level))
+			return false;
+		known = true;
+	}
+	return known;
+}
+
 /* Residuals of one machine, in the order of its boots. */
 static size_t residuals(const struct changes *c, size_t machine, double *out)
 {
-	const struct posterior *one = &c->one;
 	size_t n = 0;
+	double level;
 
-	for (size_t i = 0; i < c->n; i++) {
-		double after = one->after[c->obs[i].node];
-
-		if (c->obs[i].machine != machine || fabs(after - 0.5) < 0.5 - SIDE_KNOWN)
-			continue;
-		out[n++] = c->obs[i].y - (after > 0.5 ? one->level1 : one->level0);
-	}
+	for (size_t i = 0; i < c->n; i++)
+		if (c->obs[i].machine == machine && level_of(c, c->obs[i].node, &level))
+			out[n++] = c->obs[i].y - level;
 	return n;
 }
 
@@ -34,8 +58,6 @@ void steady_look(const struct changes *c, struct steady *out)
 	size_t machines = 0;
 
 	*out = (struct steady){0};
-	if (c->phase == CHANGES_TWO)
-		return;
 	for (size_t i = 0; i < c->n; i++)
 		if (c->obs[i].machine >= machines)
 			machines = c->obs[i].machine + 1;

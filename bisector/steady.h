@@ -15,7 +15,7 @@ struct steady {
 
 /*
  * Looks at what the boots differ by from the levels that the search has found, machine by machine, at nodes whose side is
- * certain. With two changes nothing is said: the levels are not one posterior's.
+ * certain; with two changes from the levels before, between and behind them.
  */
 void steady_look(const struct changes *changes, struct steady *out);
 

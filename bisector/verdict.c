@@ -75,7 +75,8 @@ static bool end_narrowed(struct bisector *bisector, const struct evidence *e,
 		str_addf(&reason, ". The budget of %d boots is used up",
 			 e->bisection->budget_boots);
 	else
-		str_add(&reason, ". What lies between them does not build or boot");
+		str_addf(&reason, ". What lies between them does not build or boot%s",
+			 e->silent ? ", or no longer gives this metric" : "");
 	return finish(bisector, e, &(struct bisection_end){"narrowed", reason.s, 0, state->mass},
 		      err);
 }

@@ -87,14 +87,15 @@ static bool step(struct replay *r, size_t from, size_t boots, const double *logs
 }
 
 bool watch_head(struct bisector *bisector, const struct series *series, int64_t branch,
-		int64_t image, struct watch *out, struct err *err)
+		int64_t image, int64_t twin_of, struct watch *out, struct err *err)
 {
 	CLEANUP(replay_release) struct replay r = {.series = series, .online = online_new()};
+	const struct watched_twin twin = {.image = twin_of ? image : 0, .of = twin_of};
 	AUTO_FREE double *logs = NULL;
 	int boots = (int)conf_i64(bisector->settings->conf, "detect", NULL, "boots");
 
 	*out = (struct watch){.down_to = INFINITY};
-	if (!watched_read(bisector->db, series, branch, boots, &r.list, err))
+	if (!watched_read(bisector->db, series, branch, boots, &twin, &r.list, err))
 		return false;
 	logs = xcalloc(r.list.n, sizeof(*logs));
 	r.heads = xcalloc(r.list.n, sizeof(*r.heads));
@@ -137,10 +138,11 @@ bool watch_history(struct bisector *bisector, const struct series *series, int64
 	CLEANUP(replay_release) struct replay r = {.series = series, .online = online_new()};
 	AUTO_FREE double *logs = NULL;
 	int boots = (int)conf_i64(bisector->settings->conf, "detect", NULL, "boots");
+	const struct watched_twin no_twin = {0};
 	struct watch none;
 
 	*out = (struct watch_history){0};
-	if (!watched_read(bisector->db, series, branch, boots, &r.list, err))
+	if (!watched_read(bisector->db, series, branch, boots, &no_twin, &r.list, err))
 		return false;
 	logs = xcalloc(r.list.n, sizeof(*logs));
 	r.heads = xcalloc(r.list.n, sizeof(*r.heads));

@@ -17,8 +17,9 @@ struct watch {
 	double down_to; /* log ratio that this head alone would reveal in 90 of 100 cases */
 };
 
+/* twin_of: the head whose twin the image is, shown right behind it; 0: the image is a head's own. */
 bool watch_head(struct bisector *bisector, const struct series *series, int64_t branch,
-		int64_t image, struct watch *out, struct err *err) _must_check;
+		int64_t image, int64_t twin_of, struct watch *out, struct err *err) _must_check;
 
 /* One measured head. */
 struct watched_head {

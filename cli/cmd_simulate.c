@@ -55,7 +55,8 @@ const struct command cmd_simulate = {
 	.usage = "bisect|detect [options]",
 	.about =
 		"Runs the shipped code, as the bisector runs it, over noise of which the truth is\n"
-		"known. Needs no settings and no database. The same seed gives the same answer.\n"
+		"known. Needs no settings and no database, but for --from-db. The same seed gives "
+		"the same answer.\n"
 		"`mmperf simulate bisect --help` tells more, and so does detect's.",
 	.run = run,
 };

@@ -6,7 +6,9 @@
 #include "cli/command.h"
 #include "cli/session.h"
 #include "cli/show.h"
+#include "db/span.h"
 #include "db/status.h"
+#include "reports/twins.h"
 
 static void print_machines(const json_t *rows)
 {
@@ -54,10 +56,14 @@ static void print_totals(const json_t *t)
 
 static void print_alarms(const json_t *a)
 {
+	AUTO_STR twins = str_new();
+
 	printf("suspected in 7 days: %lld, confirmed %lld; noise alone: %.2g confirmed at most, on "
 	       "average, %.3g allowed\n",
 	       (long long)js_i64_or(a, "clusters", 0), (long long)js_i64_or(a, "confirmed", 0),
 	       js_f64_or(a, "expected_false", 0), js_f64_or(a, "allowed_false", 0));
+	twins_say(&twins, json_object_get(a, "twins"));
+	puts(twins.s);
 }
 
 static void print_bisections(const json_t *rows)
@@ -138,6 +144,7 @@ static bool add_alarms(struct session *session, struct db *db, json_t *doc, stru
 
 	if (!session_settings(session, &settings, err) || !status_alarms(db, &v, err))
 		return false;
+	twins_add_rates(json_object_get(v, "twins"));
 	js_set_f64(v, "allowed_false", conf_f64(settings->conf, "detect", NULL, "false-mails"));
 	return put(doc, "alarms", v);
 }
@@ -212,6 +219,37 @@ static void print_heads(const json_t *histories)
 	}
 }
 
+/* A row for each series of the commits that begin with oid. */
+static bool tell_commit(struct session *session, struct db *db, const char *oid, struct err *err)
+{
+	static const struct show_column columns[] = {
+		{"BRANCH", "branch", SHOW_TEXT, 0},
+		{"COMMIT", "oid", SHOW_OID, 0},
+		{"CLASS", "class", SHOW_TEXT, 0},
+		{"BENCHMARK", "benchmark", SHOW_TEXT, 0},
+		{"METRIC", "metric", SHOW_TEXT, 0},
+		{"FOUND", "found", SHOW_TEXT, 0},
+		{"NOTHING DOWN TO", "down_to", SHOW_EFFECT, 0},
+		{"WITH OTHERS", "beside", SHOW_COUNT, 0},
+		{"SUBJECT", "subject", SHOW_TEXT, 40},
+		{0},
+	};
+	AUTO_JSON *rows = NULL;
+
+	if (!span_commits(db, strcmp(oid, "all") != 0 ? oid : NULL, &rows, err))
+		return false;
+	if (session->json)
+		session_print_json(rows);
+	else if (json_array_size(rows))
+		show_table(rows, columns, stdout);
+	else
+		return err_set(err, ERR_NOTFOUND,
+			       "status: no commit %s in what the nightly look saw of the newest "
+			       "snapshots",
+			       oid);
+	return true;
+}
+
 static void print_all(const json_t *doc, double window_s)
 {
 	AUTO_STR window = str_new();
@@ -267,6 +305,7 @@ static void print_brief(const json_t *doc)
 static bool run(struct session *session, int argc, char **argv, struct err *err)
 {
 	double window_s = 86400;
+	const char *commit = NULL;
 	bool brief = false, history = false;
 	const struct opt opts[] = {
 		{0, "window", OPT_SECONDS, &window_s, "TIME",
@@ -274,6 +313,8 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		{0, "brief", OPT_FLAG, &brief, NULL, "one line"},
 		{0, "history", OPT_FLAG, &history, NULL,
 		 "add what each series' history shows, and would show"},
+		{0, "commit", OPT_STRING, &commit, "OID",
+		 "only what happened in this commit, or in all: down to what change nothing did"},
 		{0},
 	};
 	AUTO_JSON *doc = json_object();
@@ -285,8 +326,11 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		return false;
 	if (help)
 		return true;
-	if (!session_db(session, &db, err) || !gather(db, window_s, doc, err) ||
-	    !add_alarms(session, db, doc, err))
+	if (!session_db(session, &db, err))
+		return false;
+	if (commit)
+		return tell_commit(session, db, commit, err);
+	if (!gather(db, window_s, doc, err) || !add_alarms(session, db, doc, err))
 		return false;
 	if (session->json)
 		session_print_json(doc);
@@ -305,7 +349,8 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 const struct command cmd_status = {
 	.name = "status",
 	.summary = "machines, queue, bisections, utilisation, failures",
-	.usage = "[--window TIME] [--brief] [--history]",
+	.usage = "[--window TIME] [--brief] [--history]\n"
+		 "--commit OID|all",
 	.about = "What the machines are doing, what is queued, how far each bisection is, how much "
 		 "of\n"
 		 "the time with work each host neither built nor measured, and what went wrong.",

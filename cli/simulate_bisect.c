@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/recorded.h"
 #include "cli/session.h"
 #include "cli/simulate.h"
 #include "stats/sim_search.h"
@@ -12,6 +13,8 @@
 struct wanted {
 	struct sim_search spec;
 	const char *known;
+	struct recorded_wish wish;
+	struct recorded recorded;
 	long long suspects, budget, drift_boots, machines, trials, seed;
 };
 
@@ -89,6 +92,23 @@ static void add(struct totals *sum, const struct sim_search_end *end, size_t i)
 	sum->each[i] = (double)end->boots;
 }
 
+/* In deviations of the recorded boots; what was said about the changes stays. */
+static void use_recorded(struct wanted *w)
+{
+	struct sim_search *s = &w->spec;
+	struct posterior_prior usual;
+
+	if (isnan(s->floor))
+		s->floor = w->recorded.tape.n ? w->recorded.min_effect / 2 : 0.25;
+	if (!w->recorded.tape.n)
+		return;
+	posterior_prior_init(&usual, s->floor);
+	s->ceiling = fmax(usual.max_effect / w->recorded.tape.sd, 2 * s->floor);
+	s->tape = &w->recorded.tape;
+	if (isfinite(w->recorded.change))
+		s->shift = w->recorded.change;
+}
+
 static json_t *to_json(const struct wanted *w, const struct totals *sum)
 {
 	json_t *doc = json_object();
@@ -97,6 +117,8 @@ static json_t *to_json(const struct wanted *w, const struct totals *sum)
 
 	js_set_i64(doc, "trials", w->trials);
 	js_set_i64(doc, "seed", w->seed);
+	js_set_new(doc, "recorded", recorded_json(&w->recorded));
+	js_set_f64(doc, "shift", w->spec.shift);
 	js_set_f64(doc, "right", (double)sum->right / n);
 	js_set_f64(doc, "holds", (double)sum->holds / n);
 	js_set_f64(doc, "none", (double)sum->none / n);
@@ -117,6 +139,8 @@ static void print(const struct wanted *w, const json_t *doc)
 {
 	printf("%zu suspects, shift %g sigma, %s known, %lld searches\n", w->spec.suspects,
 	       w->spec.shift, w->known, w->trials);
+	if (w->spec.tape)
+		printf("noise of %s\n", w->recorded.what);
 	printf("%-12s %6.1f %%  the exact answer at a posterior of %g\n", "right",
 	       100 * js_f64_or(doc, "right", 0), w->spec.stop);
 	printf("%-12s %6.1f %%  the answer's set holds the culprit\n", "held",
@@ -164,18 +188,26 @@ static void simulate(struct session *session, const struct wanted *w)
 
 static bool run(struct session *session, int argc, char **argv, struct err *err)
 {
-	struct wanted w = {.known = "nothing", .trials = 100, .seed = 1};
+	struct wanted w = {
+		.known = "nothing", .trials = 100, .seed = 1, .wish = {.change_pct = NAN}};
 	struct sim_search *s = &w.spec;
 	const struct opt opts[] = {
 		{'n', "suspects", OPT_INT, &w.suspects, "N", "commits in the range (256)"},
 		{'d', "shift", OPT_FLOAT, &s->shift, "D",
 		 "the change, in deviations of one boot; 0: none (2)"},
+		{0, "from-db", OPT_STRING, &w.wish.metric, "METRIC",
+		 "replay what stored boots of it lay off their kernels' means"},
+		{0, "class", OPT_STRING, &w.wish.class_name, "CLASS", "of this class (any)"},
+		{0, "bench", OPT_STRING, &w.wish.benchmark, "NAME", "of this benchmark (any)"},
+		{0, "change", OPT_FLOAT, &w.wish.change_pct, "PERCENT",
+		 "the change instead of --shift, with --from-db"},
 		{0, "second", OPT_FLOAT, &s->second, "D",
 		 "another change, at least 4 commits away (0)"},
 		{0, "second-odds", OPT_FLOAT, &s->second_odds, "R",
 		 "against a second change before the search ends with one (0.2)"},
 		{0, "known", OPT_STRING, &w.known, "WHAT", "nothing, history or levels (nothing)"},
-		{0, "min-shift", OPT_FLOAT, &s->floor, "D", "least change looked for (0.25)"},
+		{0, "min-shift", OPT_FLOAT, &s->floor, "D",
+		 "least change looked for (0.25; with --from-db half of what is worth reporting)"},
 		{0, "none-prior", OPT_FLOAT, &s->none_prior, "P",
 		 "prior of \"no culprit\"; 0: not considered (0.15)"},
 		{0, "outlier-model", OPT_FLOAT, &s->outlier_model, "P",
@@ -199,9 +231,10 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		{0},
 	};
 	AUTO_STRS words = STRS_INIT;
-	bool help;
+	bool help, fine;
 
 	sim_search_init(s);
+	s->floor = NAN;
 	w.suspects = (long long)s->suspects;
 	w.budget = (long long)s->budget;
 	w.drift_boots = (long long)s->drift_boots;
@@ -210,10 +243,13 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		return false;
 	if (help)
 		return true;
-	if (!check(&w, err))
-		return false;
-	simulate(session, &w);
-	return true;
+	fine = recorded_read(session, &w.wish, "simulate bisect", &w.recorded, err);
+	use_recorded(&w);
+	fine = fine && check(&w, err);
+	if (fine)
+		simulate(session, &w);
+	recorded_release(&w.recorded);
+	return fine;
 }
 
 const struct command simulate_bisect = {
@@ -221,7 +257,8 @@ const struct command simulate_bisect = {
 	.summary = "what a search would cost and how often it is right",
 	.usage = "[options]",
 	.about = "Runs whole searches, by the posterior and the choice of boots that the bisector\n"
-		 "uses, over made-up boots. Changes and deviations are in standard deviations of\n"
-		 "one boot.",
+		 "uses, over made-up boots, or with --from-db over the noise of those that a lab "
+		 "has stored.\n"
+		 "Changes and deviations are in standard deviations of one boot.",
 	.run = run,
 };

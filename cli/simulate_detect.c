@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* mmperf simulate detect: how soon a change is seen, and what noise costs. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/recorded.h"
 #include "cli/session.h"
 #include "cli/simulate.h"
 #include "stats/sim_detect.h"
@@ -11,6 +13,8 @@
 struct wanted {
 	struct sim_detect spec;
 	const char *noise;
+	struct recorded_wish wish;
+	struct recorded recorded;
 	long long commits, boots, at, each, stages, proof_boots, trials, seed;
 };
 
@@ -83,6 +87,20 @@ static void add(struct totals *sum, const struct sim_detect_end *end)
 	sum->covered += end->lo <= end->step && end->hi >= end->step;
 }
 
+/* In deviations of the recorded boots. */
+static void use_recorded(struct wanted *w)
+{
+	struct sim_detect *s = &w->spec;
+
+	if (isnan(s->rule.min_effect))
+		s->rule.min_effect = w->recorded.tape.n ? w->recorded.min_effect : 0.4;
+	if (!w->recorded.tape.n)
+		return;
+	s->tape = &w->recorded.tape;
+	if (isfinite(w->recorded.change))
+		s->step = w->recorded.change;
+}
+
 static json_t *to_json(const struct wanted *w, const struct totals *sum)
 {
 	json_t *doc = json_object();
@@ -90,6 +108,8 @@ static json_t *to_json(const struct wanted *w, const struct totals *sum)
 
 	js_set_i64(doc, "trials", w->trials);
 	js_set_i64(doc, "seed", w->seed);
+	js_set_new(doc, "recorded", recorded_json(&w->recorded));
+	js_set_f64(doc, "step", w->spec.step);
 	js_set_f64(doc, "false_candidates", (double)sum->candidates / n);
 	js_set_f64(doc, "false_worse", (double)sum->worse / n);
 	js_set_f64(doc, "false_confirmed", (double)sum->alarms / n);
@@ -114,7 +134,9 @@ static json_t *to_json(const struct wanted *w, const struct totals *sum)
 static void print(const struct wanted *w, const json_t *doc)
 {
 	printf("%zu commits of %zu boots, %s noise, %lld series\n", w->spec.commits, w->spec.boots,
-	       w->noise, w->trials);
+	       w->spec.tape ? "recorded" : w->noise, w->trials);
+	if (w->spec.tape)
+		printf("noise of %s\n", w->recorded.what);
 	printf("without a change, a series\n");
 	printf("  %-12s %7.3f  to the worse %.3f\n", "candidates",
 	       js_f64_or(doc, "false_candidates", 0), js_f64_or(doc, "false_worse", 0));
@@ -160,7 +182,12 @@ static void simulate(struct session *session, const struct wanted *w)
 
 static bool run(struct session *session, int argc, char **argv, struct err *err)
 {
-	struct wanted w = {.noise = "gaussian", .at = 70, .stages = 15, .trials = 1000, .seed = 1};
+	struct wanted w = {.noise = "gaussian",
+			   .at = 70,
+			   .stages = 15,
+			   .trials = 1000,
+			   .seed = 1,
+			   .wish = {.change_pct = NAN}};
 	struct sim_detect *s = &w.spec;
 	const struct opt opts[] = {
 		{0, "noise", OPT_STRING, &w.noise, "KIND",
@@ -169,21 +196,28 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		{'b', "boots", OPT_INT, &w.boots, "N", "routine boots of a commit (2)"},
 		{'d', "step", OPT_FLOAT, &s->step, "D",
 		 "change to the worse, in deviations of one boot; 0: none (0)"},
+		{0, "from-db", OPT_STRING, &w.wish.metric, "METRIC",
+		 "instead of --noise replay what stored boots of it lay off their kernels' means"},
+		{0, "class", OPT_STRING, &w.wish.class_name, "CLASS", "of this class (any)"},
+		{0, "bench", OPT_STRING, &w.wish.benchmark, "NAME", "of this benchmark (any)"},
+		{0, "change", OPT_FLOAT, &w.wish.change_pct, "PERCENT",
+		 "the change instead of --step, with --from-db"},
 		{0, "at", OPT_INT, &w.at, "N", "commit that brings it (70)"},
 		{0, "confirm-boots", OPT_INT, &w.each, "N", "of a side in one stage (4)"},
 		{0, "confirm-stages", OPT_INT, &w.stages, "N", "at most (15)"},
 		{0, "alpha", OPT_FLOAT, &s->rule.alpha, "P", "of one confirmation (0.001)"},
 		{0, "min-effect", OPT_FLOAT, &s->rule.min_effect, "D",
-		 "least change worth reporting (0.4)"},
+		 "least change worth reporting (0.4; with --from-db as the settings say)"},
 		{0, "proof-boots", OPT_INT, &w.proof_boots, "N", "of a side (8)"},
 		{0, "trials", OPT_INT, &w.trials, "N", "series to run (1000)"},
 		{0, "seed", OPT_INT, &w.seed, "N", "of the random numbers (1)"},
 		{0},
 	};
 	AUTO_STRS words = STRS_INIT;
-	bool help;
+	bool help, fine;
 
 	sim_detect_init(s);
+	s->rule.min_effect = NAN;
 	w.commits = (long long)s->commits;
 	w.boots = (long long)s->boots;
 	w.each = (long long)s->rule.each;
@@ -192,10 +226,13 @@ static bool run(struct session *session, int argc, char **argv, struct err *err)
 		return false;
 	if (help)
 		return true;
-	if (!check(&w, err))
-		return false;
-	simulate(session, &w);
-	return true;
+	fine = recorded_read(session, &w.wish, "simulate detect", &w.recorded, err);
+	use_recorded(&w);
+	fine = fine && check(&w, err);
+	if (fine)
+		simulate(session, &w);
+	recorded_release(&w.recorded);
+	return fine;
 }
 
 const struct command simulate_detect = {
@@ -203,7 +240,8 @@ const struct command simulate_detect = {
 	.summary = "how soon a change is seen, and what noise costs",
 	.usage = "[options]",
 	.about = "Runs whole series through the detector, the confirmation and the proof that the\n"
-		 "bisector uses, over made-up boots. Changes are in standard deviations of one\n"
-		 "boot.",
+		 "bisector uses, over made-up boots, or with --from-db over the noise of those "
+		 "that a lab\n"
+		 "has stored. Changes are in standard deviations of one boot.",
 	.run = run,
 };

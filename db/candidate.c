@@ -19,8 +19,10 @@ bool candidate_add(struct db *db, struct candidate *candidate, bool *fresh, stru
 		"with fresh as (insert into candidates (series, before_image, after_image,"
 		"  before_commit, after_commit, branch, leader, state, seed, detect_effect, "
 		"detect_z,"
-		"  raised_by, decided_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,"
-		"  $12, case when $8 = 'better' then now() end) on conflict do nothing returning "
+		"  raised_by, twin, decided_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
+		"$11,"
+		"  $12, $13, case when $8 = 'better' then now() end) on conflict do nothing "
+		"returning "
 		"id)"
 		" select id, true as fresh from fresh union all"
 		" select id, false from candidates"
@@ -34,7 +36,8 @@ bool candidate_add(struct db *db, struct candidate *candidate, bool *fresh, stru
 			  dbv_id(candidate->leader), dbv_text(candidate->state),
 			  dbv_i64((int64_t)candidate->seed), dbv_f64(candidate->effect),
 			  dbv_f64(candidate->z),
-			  dbv_text(candidate->by_history ? "history" : "head")),
+			  dbv_text(candidate->by_history ? "history" : "head"),
+			  dbv_bool(candidate->twin)),
 		      DB_ONE, &rows, err))
 		return err_wrap(err, "candidate in series %lld", (long long)candidate->series);
 	candidate->id = row_i64(rows, 0, "id");
@@ -74,6 +77,7 @@ static void take(const struct rows *rows, struct candidates *out)
 		c->seed = (uint64_t)row_i64(rows, i, "seed");
 		c->effect = row_f64(rows, i, "detect_effect");
 		c->z = row_f64(rows, i, "detect_z");
+		c->twin = row_bool(rows, i, "twin");
 		strncpy(c->state, row_text(rows, i, "state"), sizeof(c->state) - 1);
 	}
 }
@@ -149,7 +153,8 @@ bool candidate_week_read(struct db *db, int64_t leader, struct candidate_week *o
 	static const char sql[] =
 		"select id = $1 as own, alpha, coalesce(log_e, 0) as log_e from candidates"
 		" where leader is null and alpha is not null"
-		"  and (id = $1 or created_at > now() - interval '7 days') order by id";
+		"  and (id = $1 or (not twin and created_at > now() - interval '7 days')) order by "
+		"id";
 	AUTO_ROWS *rows = NULL;
 
 	*out = (struct candidate_week){.own = NAN};

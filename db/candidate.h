@@ -27,6 +27,7 @@ struct candidate {
 	double effect; /* log ratio after/before, > 0 is worse */
 	double z;
 	bool by_history; /* raised by the look over the whole history */
+	bool twin;	 /* of a standing A/A (db/twin.h): ends with its confirmation */
 };
 
 struct candidates {
@@ -55,7 +56,7 @@ struct candidate_end {
 
 bool candidate_decide(struct db *db, int64_t id, const struct candidate_end *end,
 		      struct err *err) _must_check;
-/* What the other clusters of the last seven days came to, and what this one was given. */
+/* What the other clusters of the last seven days came to, twins left out, and what this one was given. */
 struct candidate_week {
 	double *log_e; /* of the others whose boots were asked for; 0: no evidence yet */
 	size_t n;

@@ -73,15 +73,16 @@ bool noise_add(struct db *db, const struct noise_row *row, struct err *err)
 		       err);
 }
 
-bool noise_layout(struct db *db, int64_t series, double *sd, struct err *err)
+bool noise_layout(struct db *db, int64_t series, double *layout, double *boot, struct err *err)
 {
-	static const char sql[] =
-		"select sd_layout from noise where series = $1::bigint and sd_layout is not null"
-		" order by last_boot desc limit 1";
+	static const char sql[] = "select sd_layout, sd from noise where series = $1::bigint and "
+				  "sd_layout is not null"
+				  " order by last_boot desc limit 1";
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql, DBV(dbv_i64(series)), DB_MAYBE, &rows, err))
 		return false;
-	*sd = rows_n(rows) ? row_f64(rows, 0, "sd_layout") : 0;
+	*layout = rows_n(rows) ? row_f64(rows, 0, "sd_layout") : 0;
+	*boot = rows_n(rows) ? row_f64(rows, 0, "sd") : 0;
 	return true;
 }

@@ -41,7 +41,9 @@ struct noise_row {
 };
 
 bool noise_add(struct db *db, const struct noise_row *row, struct err *err) _must_check;
-/* Standard deviation of layouts by the newest pilot of the series; 0 when it is not known. */
-bool noise_layout(struct db *db, int64_t series, double *sd, struct err *err) _must_check;
+/* Standard deviations of layouts, and of boots of one layout, by the newest pilot of the series that had several
+ * layouts; 0 when there was none. */
+bool noise_layout(struct db *db, int64_t series, double *layout, double *boot,
+		  struct err *err) _must_check;
 
 #endif

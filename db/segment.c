@@ -93,7 +93,7 @@ bool history_merge(struct db *db, int64_t branch, int64_t **ended, size_t *n, st
 		"  from candidates c join series s on s.id = c.series"
 		"  join pos a on a.head = c.after_commit"
 		"  left join pos b on b.head = c.before_commit"
-		"  where c.branch = $1 and c.state in ('confirming', 'confirmed')),"
+		"  where c.branch = $1 and not c.twin and c.state in ('confirming', 'confirmed')),"
 		" same as (select y.id, min(o.id) as older from placed y join placed o"
 		"  on o.setup = y.setup and o.place = y.place and o.id < y.id"
 		"  and o.leader is null where y.state = 'confirming' and y.leader is null"

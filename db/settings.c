@@ -15,6 +15,11 @@
 const struct conf_key settings_keys[] = {
 	{"bisect", false, "budget", CONF_INT, "80",
 	 "Boots one bisection may use before it ends as a narrowed range.", CONF_WITHIN(1, 100000)},
+	{"bisect", false, "fresh-layouts", CONF_FLOAT, "0.5",
+	 "Each boot of a commit in a search has another layout when those scatter by more than so "
+	 "much "
+	 "of what boots do (mmperf noise); 0: always after a pilot.",
+	 CONF_WITHIN(0, 1e6)},
 	{"bisect", false, "posterior", CONF_FLOAT, "0.99", "Posterior at which the search stops.",
 	 CONF_WITHIN(0.5, 0.999999)},
 	{"bisect", false, "second-odds", CONF_FLOAT, "0.2",
@@ -85,6 +90,11 @@ const struct conf_key settings_keys[] = {
 	{"detect", false, "history-every", CONF_SECONDS, "1d",
 	 "How often the whole history of each series is divided into levels; 0: never.",
 	 CONF_OPTIONAL},
+	{"detect", false, "twin-every", CONF_INT, "10",
+	 "Each so many heads one is built again with another layout and fed in as if it were the "
+	 "next "
+	 "commit: what is suspected there is a false alarm; 0: never.",
+	 CONF_WITHIN(0, 1e6)},
 	{"detect", false, "gaps", CONF_BOOL, "true",
 	 "Also measure the commits between snapshot heads when machines are idle.", CONF_OPTIONAL},
 

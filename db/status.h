@@ -19,7 +19,9 @@ bool status_queue(struct db *db, json_t **out, struct err *err) _must_check;
  * outbox_sent} */
 bool status_totals(struct db *db, json_t **out, struct err *err) _must_check;
 /* What was suspected in the last seven days, {clusters, confirmed, refuted, confirming, expected_false}: the
- * last is how many of them noise alone would have confirmed, at most and on average. */
+ * last is how many of them noise alone would have confirmed, at most and on average. "twins", the standing A/A
+ * (db/twin.h), apart from them and since ever: {judged, open, suspected, confirmed, series, series_suspected}; judged,
+ * suspected and confirmed are twins, open those whose confirmation goes on and that no other number counts. */
 bool status_alarms(struct db *db, json_t **out, struct err *err) _must_check;
 /* Series over the heads of a branch: levels, their last step (log ratio, > 0 is worse), and the lasting
  * change that would be seen within three heads (log ratio, null: none). mode_apart and mode_upper: its boots lie in

@@ -34,7 +34,7 @@ static bool read_ends(struct db *db, int64_t series, struct watched_list *out, s
 }
 
 bool watched_read(struct db *db, const struct series *series, int64_t branch, int boots,
-		  struct watched_list *out, struct err *err)
+		  const struct watched_twin *twin, struct watched_list *out, struct err *err)
 {
 	static const char sql[] =
 		"with heads as (select b.image, min(s.seq) as seq,"
@@ -44,16 +44,20 @@ bool watched_read(struct db *db, const struct series *series, int64_t branch, in
 		"  join builds b on b.tree_oid = c.tree_oid and b.recipe = $3 and b.toolchain = $4"
 		"   and b.layout_seed = 0 and b.image is not null"
 		"  group by b.image),"
-		" numbered as (select h.seq, h.image, h.head, e.boot, e.estimate,"
+		" shown as (select *, 0 as behind from heads union all"
+		"  select $6, seq, head, 1 from heads where image = $7),"
+		" numbered as (select h.seq, h.behind, h.image, h.head, e.boot, e.estimate,"
 		"   row_number() over (partition by h.image order by e.boot) as n"
-		"  from heads h join boot_estimates e on e.image = h.image and e.series = $1"
+		"  from shown h join boot_estimates e on e.image = h.image and e.series = $1"
 		"   and e.purpose = 'detect')"
-		" select image, head, estimate from numbered where n <= $5 order by seq, boot";
+		" select image, head, estimate from numbered where n <= $5"
+		" order by seq, behind, boot";
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql,
 		      DBV(dbv_i64(series->id), dbv_i64(branch), dbv_id(series->recipe),
-			  dbv_id(series->toolchain), dbv_i64(boots)),
+			  dbv_id(series->toolchain), dbv_i64(boots), dbv_i64(twin->image),
+			  dbv_i64(twin->of)),
 		      DB_MANY, &rows, err))
 		return err_wrap(err, "history of series %lld", (long long)series->id);
 	for (size_t i = 0; i < rows_n(rows); i++)

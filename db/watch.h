@@ -26,10 +26,16 @@ struct watched_list {
 	size_t n_ends, cap_ends;
 };
 
+/* A head's tree in another layout, shown as if it were the next head; 0, 0: none. */
+struct watched_twin {
+	int64_t image, of; /* of: the head's image */
+};
+
 void watched_release(struct watched_list *list);
 
 /* Of the last 300 snapshots, at most `boots` boots of each image: its first. */
 bool watched_read(struct db *db, const struct series *series, int64_t branch, int boots,
-		  struct watched_list *out, struct err *err) _must_check;
+		  const struct watched_twin *twin, struct watched_list *out,
+		  struct err *err) _must_check;
 
 #endif

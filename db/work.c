@@ -101,19 +101,22 @@ bool build_ensure(struct db *db, const struct build_key *key, int64_t commit, in
 	return build_look(db, key, out, err);
 }
 
-bool builds_of_commits(struct db *db, const int64_t *commits, size_t n, int64_t recipe,
-		       int64_t toolchain, struct built **out, struct err *err)
+bool builds_of_layouts(struct db *db, const int64_t *commits, const int64_t *seeds, size_t n,
+		       int64_t recipe, int64_t toolchain, struct built **out, struct err *err)
 {
 	static const char sql[] = "select u.commit, b.id as build, b.image, b.outcome, j.state"
-				  " from unnest($1::bigint[]) with ordinality u(commit, i)"
+				  " from unnest($1::bigint[], $4::bigint[])"
+				  "  with ordinality u(commit, seed, i)"
 				  " join commits c on c.id = u.commit"
 				  " left join builds b on b.tree_oid = c.tree_oid and b.recipe = $2"
-				  "  and b.toolchain = $3 and b.layout_seed = 0"
+				  "  and b.toolchain = $3 and b.layout_seed = u.seed"
 				  " left join jobs j on j.key = 'build:' || b.id order by u.i";
 	AUTO_ROWS *rows = NULL;
 	struct built *v;
 
-	if (!db_query(db, sql, DBV(dbv_i64s(commits, n), dbv_i64(recipe), dbv_i64(toolchain)),
+	if (!db_query(db, sql,
+		      DBV(dbv_i64s(commits, n), dbv_i64(recipe), dbv_i64(toolchain),
+			  dbv_i64s(seeds, n)),
 		      DB_MANY, &rows, err))
 		return false;
 	if (rows_n(rows) != n)
@@ -129,6 +132,14 @@ bool builds_of_commits(struct db *db, const int64_t *commits, size_t n, int64_t 
 		};
 	*out = v;
 	return true;
+}
+
+bool builds_of_commits(struct db *db, const int64_t *commits, size_t n, int64_t recipe,
+		       int64_t toolchain, struct built **out, struct err *err)
+{
+	AUTO_FREE int64_t *plain = xcalloc(n + 1, sizeof(*plain));
+
+	return builds_of_layouts(db, commits, plain, n, recipe, toolchain, out, err);
 }
 
 void classes_release(struct classes *classes)

@@ -37,16 +37,19 @@ bool build_look(struct db *db, const struct build_key *key, struct build_look *o
 bool build_ensure(struct db *db, const struct build_key *key, int64_t commit, int priority,
 		  const char *purpose, struct build_look *out, struct err *err) _must_check;
 
-/* A commit's build (layout seed 0). */
+/* A commit's build, in one layout. */
 struct built {
 	int64_t commit;
 	int64_t build; /* 0 when absent */
 	int64_t image;
 	enum build_state state;
 };
-/* One per given commit, in the given order; the caller frees *out. */
+/* One per given commit, in the given order, in the plain layout or in that of its seed; the caller frees *out. */
 bool builds_of_commits(struct db *db, const int64_t *commits, size_t n, int64_t recipe,
 		       int64_t toolchain, struct built **out, struct err *err) _must_check;
+bool builds_of_layouts(struct db *db, const int64_t *commits, const int64_t *seeds, size_t n,
+		       int64_t recipe, int64_t toolchain, struct built **out,
+		       struct err *err) _must_check;
 
 struct class_info {
 	int64_t id;

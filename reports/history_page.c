@@ -9,6 +9,7 @@
 #include "reports/escape.h"
 #include "reports/formats/html_parts.h"
 #include "reports/number.h"
+#include "reports/twins.h"
 
 /* A log ratio as percent; a dash where there is none. */
 static struct number_text percent(const json_t *row, const char *key)
@@ -75,6 +76,14 @@ static void alarms_text(struct str *out, const json_t *alarms)
 		 js_f64_or(alarms, "expected_false", 0));
 }
 
+static void twins_text(struct str *out, json_t *twins)
+{
+	twins_add_rates(twins);
+	str_add(out, "<p>");
+	twins_say(out, twins);
+	str_add(out, ".</p>\n");
+}
+
 static void page_text(struct str *out, const json_t *histories, const json_t *alarms)
 {
 	const json_t *row, *head;
@@ -84,6 +93,7 @@ static void page_text(struct str *out, const json_t *histories, const json_t *al
 	str_add(out, "<p class=\"dim\"><a href=\"index.html\">all regressions</a></p>\n"
 		     "<h1>What each head would have shown</h1>\n");
 	alarms_text(out, alarms);
+	twins_text(out, json_object_get(alarms, "twins"));
 	str_add(out,
 		"<p>Series are divided into levels each night. Down to: the change that would have "
 		"been seen 9 times in 10, lasting within three heads for a series, at once for a "

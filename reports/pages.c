@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "reports/commits_page.h"
 #include "reports/escape.h"
 #include "reports/format.h"
 #include "reports/formats/html_parts.h"
@@ -59,7 +60,8 @@ static void index_text(struct str *out, const struct report_lines *lines)
 	str_addf(out,
 		 "<h1>Regressions</h1>\n<p class=\"dim\">%zu, newest first. Each was bisected and "
 		 "then proved by fresh boots of the commit and its parent. "
-		 "<a href=\"history.html\">What each head would have shown</a></p>\n",
+		 "<a href=\"history.html\">What each head would have shown</a>, "
+		 "<a href=\"commits.html\">each commit</a></p>\n",
 		 lines->n);
 	str_add(out,
 		"<div class=\"scroll\"><table>\n<tr><th>found</th><th>branch</th><th>commit</th>"
@@ -98,6 +100,13 @@ static bool write_history(struct db *db, const char *dir, struct err *err)
 	return history_page(db, &now, err) && write_changed(dir, "history.html", &now, err);
 }
 
+static bool write_commits(struct db *db, const char *dir, struct err *err)
+{
+	AUTO_STR now = str_new();
+
+	return commits_page(db, &now, err) && write_changed(dir, "commits.html", &now, err);
+}
+
 bool pages_update(struct db *db, const char *dir, const char *page_base, bool afresh,
 		  struct err *err)
 {
@@ -119,7 +128,8 @@ bool pages_update(struct db *db, const char *dir, const char *page_base, bool af
 			break;
 	}
 	if (first.kind == ERR_NONE)
-		return write_index(dir, &lines, err) && write_history(db, dir, err);
+		return write_index(dir, &lines, err) && write_history(db, dir, err) &&
+		       write_commits(db, dir, err);
 	*err = first;
 	return false;
 }

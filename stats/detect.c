@@ -25,6 +25,19 @@ struct detection detect_shift(const double *before, size_t n0, const double *aft
 	return d;
 }
 
+double detect_detectable(const struct sd_prior *prior, size_t n0, size_t n1, double z, double power)
+{
+	double own = (double)(n0 + n1) - 2.0, df = prior->df + fmax(own, 0.0), bar;
+
+	if (!(prior->df > 0.0) || !n0 || !n1)
+		return INFINITY;
+	/* the upper tail: 1 - Phi(z) is exact where Phi(z) is 1 */
+	bar = -estimate_t_quantile(0.5 * erfc(z * M_SQRT1_2), df);
+	return prior->sd * sqrt(1.0 / (double)n0 + 1.0 / (double)n1) *
+	       (bar * (1.0 - 0.25 / df) +
+		estimate_normal_quantile(power) * sqrt(1.0 + bar * bar / (2.0 * df)));
+}
+
 /*
  * Least squares of side + block: the difference of the means within each block, weighted by
  * n0 n1 / (n0 + n1); what a prior knows of the noise of one boot joins. df is 0 when there is

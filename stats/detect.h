@@ -23,6 +23,13 @@ struct detection {
 struct detection detect_shift(const double *before, size_t n0, const double *after, size_t n1,
 			      const struct sd_prior *prior);
 
+/*
+ * The shift that detect_shift() shows as z or more with this probability, by boots of which the noise is known like
+ * that: t's non-central distribution, approximated as Abramowitz and Stegun 26.7.10; inf when nothing is known.
+ */
+double detect_detectable(const struct sd_prior *prior, size_t n0, size_t n1, double z,
+			 double power);
+
 enum confirm_verdict {
 	CONFIRM_MORE, /* boot one block more */
 	CONFIRM_CONFIRMED,

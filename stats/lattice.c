@@ -8,8 +8,9 @@
 
 #include "base/mem.h"
 
-/* Products fall by about this much before they are scaled up again. */
+/* Rows and products fall by about this much before they are scaled up again. */
 static const double small = 1e-100;
+static const float small_product = 1e-15f;
 /* Points whose value is less than this share of the largest are left out of the sums. */
 static const double nothing = 1e-6;
 
@@ -20,12 +21,27 @@ static const double nothing = 1e-6;
 #define WIDE
 #endif
 
-/* Four numbers at a time; rows are aligned to 8 only. */
-typedef double lanes __attribute__((vector_size(32), aligned(8), may_alias));
+/* Eight numbers at a time; rows are aligned to 4 only. */
+typedef float lanes __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int32_t lane_marks __attribute__((vector_size(32), aligned(4), may_alias));
 
-static double *fresh_row(double *old, size_t points, size_t rows)
+/* Inlined into clones for wider machines. */
+#define WITHIN static inline __attribute__((always_inline))
+
+WITHIN void keep_larger(lanes *top, const lanes *v)
 {
-	return xreallocarray(old, points * rows, sizeof(*old));
+	lane_marks m = *v > *top;
+
+	*top = (lanes)(((lane_marks)*v & m) | ((lane_marks)*top & ~m));
+}
+
+WITHIN float largest_lane(const lanes *v)
+{
+	float top = (*v)[0];
+
+	for (int k = 1; k < LATTICE_LANES; k++)
+		top = (*v)[k] > top ? (*v)[k] : top;
+	return top;
 }
 
 /* The hats' moments, and all of it mirrored. */
@@ -34,8 +50,8 @@ static void lay_moments(struct lattice *l, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		double d = ((double)i - (double)l->points) * l->h;
 
-		l->hat[n + i] = l->hat[i] * d;
-		l->hat[2 * n + i] = l->hat[i] * d * d;
+		l->hat[n + i] = (float)(l->hat[i] * d);
+		l->hat[2 * n + i] = (float)(l->hat[i] * d * d);
 	}
 	for (size_t k = 0; k < 3; k++)
 		for (size_t i = 0; i < n; i++)
@@ -55,7 +71,7 @@ static void lay_hats(struct lattice *l, const struct shift_prior *shift)
 		size_t at = (size_t)lround(shift->lo / l->h) + l->points;
 
 		if (at < n)
-			l->hat[at] = 1.0;
+			l->hat[at] = 1.0f;
 		lay_moments(l, n);
 		return;
 	}
@@ -64,7 +80,7 @@ static void lay_hats(struct lattice *l, const struct shift_prior *shift)
 	for (size_t i = 0; i < n + 2; i++)
 		hat[i] = ramp[i] - 2.0 * ramp[i + 1] + ramp[i + 2];
 	for (size_t i = 0; i < n; i++)
-		l->hat[i] = hat[i + 1] - (hat[i] - 2.0 * hat[i + 1] + hat[i + 2]) / 12.0;
+		l->hat[i] = (float)(hat[i + 1] - (hat[i] - 2.0 * hat[i + 1] + hat[i + 2]) / 12.0);
 	lay_moments(l, n);
 }
 
@@ -103,6 +119,8 @@ void lattice_release(struct lattice *l)
 {
 	free(l->row);
 	free(l->log_scale);
+	free(l->narrow);
+	free(l->log_narrow);
 	free(l->hat);
 	free(l->history);
 	*l = (struct lattice){0};
@@ -114,8 +132,10 @@ static void ensure_group(struct lattice *l, size_t group)
 		return;
 	if (group >= l->cap) {
 		l->cap = group * 2 + 16;
-		l->row = fresh_row(l->row, l->points, l->cap);
+		l->row = xreallocarray(l->row, l->points * l->cap, sizeof(*l->row));
+		l->narrow = xreallocarray(l->narrow, l->points * l->cap, sizeof(*l->narrow));
 		l->log_scale = xreallocarray(l->log_scale, l->cap, sizeof(*l->log_scale));
+		l->log_narrow = xreallocarray(l->log_narrow, l->cap, sizeof(*l->log_narrow));
 	}
 	for (; l->groups <= group; l->groups++) {
 		l->log_scale[l->groups] = 0.0;
@@ -151,13 +171,13 @@ static void multiply_run(const struct noise *noise, double *row, long stride, si
 	for (size_t i = 0; i < n; i++, row += stride) {
 		/* level beyond the end, see stats/noise.c; the narrow part is nothing there */
 		*row *= (1.0 - noise->outlier) * narrow.value +
-			noise->outlier / k * fmax(broad.value, far);
+			noise->outlier / k * (broad.value > far ? broad.value : far);
 		bell_step(&narrow);
 		bell_step(&broad);
 	}
 }
 
-/* n is a multiple of four. */
+/* n is a multiple of the lanes. */
 WIDE static double largest(const double *v, size_t n)
 {
 	double top[LATTICE_LANES] = {0};
@@ -177,6 +197,12 @@ static void scale_up(double *v, size_t n, double top, double *log_scale)
 	*log_scale += log(top);
 }
 
+WIDE static void narrow_row(float *into, const double *row, size_t n, double scale)
+{
+	for (size_t i = 0; i < n; i++)
+		into[i] = (float)(row[i] * scale);
+}
+
 void lattice_add(struct lattice *l, const struct noise *noise, size_t group, double y)
 {
 	double at = (y - l->from) / l->h, b = l->h / l->sigma, top;
@@ -190,8 +216,12 @@ void lattice_add(struct lattice *l, const struct noise *noise, size_t group, dou
 		multiply_run(noise, row + near + 1, 1, l->points - near - 1,
 			     ((double)near + 1.0 - at) * b, b);
 	top = largest(row, l->points);
-	if (top < small && top > 0.0)
+	if (top < small && top > 0.0) {
 		scale_up(row, l->points, top, &l->log_scale[group]);
+		top = 1.0;
+	}
+	narrow_row(l->narrow + group * l->points, row, l->points, 1.0 / top);
+	l->log_narrow[group] = l->log_scale[group] + log(top);
 }
 
 static size_t bits_in(const uint64_t *set, size_t words)
@@ -292,64 +322,78 @@ static void make_room(struct lattice_products *p, size_t points, size_t splits)
 	}
 }
 
-/* into = from x row. */
-WIDE static void multiply_row(double *into, const double *from, const double *row, size_t points)
+/* into = from x row; returns the largest. */
+WITHIN float multiply_row(float *into, const float *from, const float *row, size_t points)
 {
-	for (size_t i = 0; i < points; i += LATTICE_LANES)
-		*(lanes *)(into + i) = *(const lanes *)(from + i) * *(const lanes *)(row + i);
+	lanes top = {0};
+
+	for (size_t i = 0; i < points; i += LATTICE_LANES) {
+		lanes v = *(const lanes *)(from + i) * *(const lanes *)(row + i);
+
+		*(lanes *)(into + i) = v;
+		keep_larger(&top, &v);
+	}
+	return largest_lane(&top);
 }
 
-/* into = from x the rows of the groups in set that are not in had. */
-static void multiply_set(const struct lattice *l, const uint64_t *set, const uint64_t *had,
-			 size_t words, const double *from, double *into, double *log_scale)
+WITHIN float scale_product(float *v, size_t points, float top, double *log_scale)
+{
+	if (top >= small_product || !(top > 0.0f))
+		return top;
+	for (size_t i = 0; i < points; i++)
+		v[i] /= top;
+	*log_scale += log((double)top);
+	return 1.0f;
+}
+
+/* into = from, whose largest is top, x the rows of the groups in set that are not in had; returns its largest. */
+WIDE static float multiply_set(const struct lattice *l, const uint64_t *set, const uint64_t *had,
+			       size_t words, const float *from, float top, float *into,
+			       double *log_scale)
 {
 	for (size_t w = 0; w < words; w++)
 		for (uint64_t b = set[w] & ~(had ? had[w] : 0); b; b &= b - 1) {
 			size_t g = w * 64 + (size_t)__builtin_ctzll(b);
 
-			multiply_row(into, from, l->row + g * l->points, l->points);
-			*log_scale += l->log_scale[g];
-			if (from == into) {
-				double top = largest(into, l->points);
-
-				if (top < small && top > 0.0)
-					scale_up(into, l->points, top, log_scale);
-			}
+			top = multiply_row(into, from, l->narrow + g * l->points, l->points);
+			*log_scale += l->log_narrow[g];
+			top = scale_product(into, l->points, top, log_scale);
 			from = into;
 		}
 	if (from != into)
 		memcpy(into, from, l->points * sizeof(*into));
+	return top;
 }
 
-static void start_product(const struct lattice *l, int s, double *into)
+/* Nothing but what history knows; returns its largest. */
+static float start_product(const struct lattice *l, int s, float *into, double *log_scale)
 {
+	double top = s == BEFORE && l->history ? largest(l->history, l->points) : 1.0;
+
 	for (size_t i = 0; i < l->points; i++)
-		into[i] = s == BEFORE && l->history ? l->history[i] : 1.0;
+		into[i] = s == BEFORE && l->history ? (float)(l->history[i] / top) : 1.0f;
+	*log_scale = log(top);
+	return 1.0f;
 }
 
+/* Over the product of another split; of itself: over nothing. */
 static void multiply_split(const struct lattice *l, const struct lattice_plan *plan,
-			   struct lattice_products *p, int s, size_t split)
+			   struct lattice_products *p, int s, size_t split, size_t from)
 {
-	size_t from = plan->from[s][split];
-	double *into = p->value[s] + split * l->points, *log_scale = &p->log_scale[s][split], top;
 	const uint64_t *set = plan->set[s] + split * plan->words, *had = NULL;
-	const double *start = into;
+	double *log_scale = &p->log_scale[s][split];
+	float *into = p->value[s] + split * l->points, top;
+	const float *start = into;
 
 	if (from == split) {
-		*log_scale = 0.0;
-		start_product(l, s, into);
+		top = start_product(l, s, into, log_scale);
 	} else {
 		*log_scale = p->log_scale[s][from];
+		top = (float)p->top[s][from];
 		start = p->value[s] + from * l->points;
 		had = plan->set[s] + from * plan->words;
 	}
-	multiply_set(l, set, had, plan->words, start, into, log_scale);
-	top = largest(into, l->points);
-	if (top < small && top > 0.0) {
-		scale_up(into, l->points, top, log_scale);
-		top = 1.0;
-	}
-	p->top[s][split] = top;
+	p->top[s][split] = multiply_set(l, set, had, plan->words, start, top, into, log_scale);
 }
 
 void lattice_multiply(const struct lattice *l, const struct lattice_plan *plan,
@@ -358,7 +402,16 @@ void lattice_multiply(const struct lattice *l, const struct lattice_plan *plan,
 	make_room(p, l->points, plan->splits);
 	for (int s = 0; s < 2; s++)
 		for (size_t i = 0; i < plan->splits; i++)
-			multiply_split(l, plan, p, s, plan->order[s][i]);
+			multiply_split(l, plan, p, s, plan->order[s][i],
+				       plan->from[s][plan->order[s][i]]);
+}
+
+void lattice_multiply_one(const struct lattice *l, const struct lattice_plan *plan, size_t split,
+			  struct lattice_products *p)
+{
+	make_room(p, l->points, plan->splits);
+	for (int s = 0; s < 2; s++)
+		multiply_split(l, plan, p, s, split, split);
 }
 
 void lattice_products_release(struct lattice_products *p)
@@ -372,16 +425,32 @@ void lattice_products_release(struct lattice_products *p)
 
 /* The points that count. */
 struct span {
-	const double *v;
+	const float *v;
 	size_t first, end;
 };
 
-static struct span span_of(const struct lattice *l, const struct lattice_products *p, int s,
+WITHIN bool any_above(const float *v, const lanes *least)
+{
+	lane_marks m = *(const lanes *)v > *least;
+	int32_t any = 0;
+
+	for (int k = 0; k < LATTICE_LANES; k++)
+		any |= m[k];
+	return any != 0;
+}
+
+WITHIN struct span span_of(const struct lattice *l, const struct lattice_products *p, int s,
 			   size_t split)
 {
 	struct span span = {p->value[s] + split * l->points, 0, l->points};
-	double least = nothing * p->top[s][split];
+	float least = (float)(nothing * p->top[s][split]);
+	lanes all = least - (lanes){0};
 
+	while (span.first + LATTICE_LANES < span.end && !any_above(span.v + span.first, &all))
+		span.first += LATTICE_LANES;
+	while (span.end > span.first + LATTICE_LANES &&
+	       !any_above(span.v + span.end - LATTICE_LANES, &all))
+		span.end -= LATTICE_LANES;
 	while (span.first + 1 < span.end && span.v[span.first] <= least)
 		span.first++;
 	while (span.end > span.first + 1 && span.v[span.end - 1] <= least)
@@ -396,7 +465,7 @@ static double sum_one_side(const struct lattice *l, int s, const struct span *sp
 	double other = s == BEFORE ? mean : -mean, x1 = 0.0, x2 = 0.0, z = 0.0, edge;
 
 	for (size_t i = span->first; i < span->end; i++) {
-		double x = l->from + (double)i * l->h, p = span->v[i] * l->h;
+		double x = l->from + (double)i * l->h, p = (double)span->v[i] * l->h;
 
 		z += p;
 		x1 += p * x;
@@ -407,33 +476,34 @@ static double sum_one_side(const struct lattice *l, int s, const struct span *sp
 	*(s == BEFORE ? &sum->xx0 : &sum->xx1) = x2;
 	*(s == BEFORE ? &sum->x1 : &sum->x0) = x1 + z * other;
 	*(s == BEFORE ? &sum->xx1 : &sum->xx0) = x2 + 2.0 * x1 * other + z * mean_sq;
-	edge = (span->v[0] + span->v[l->points - 1]) * l->h;
+	edge = (double)(span->v[0] + span->v[l->points - 1]) * l->h;
 	return z > 0.0 ? edge / z : 0.0;
 }
 
-static double sum_lanes(const lanes *v)
+WITHIN double sum_lanes(const lanes *v)
 {
-	return ((*v)[0] + (*v)[1]) + ((*v)[2] + (*v)[3]);
+	return (double)((((*v)[0] + (*v)[4]) + ((*v)[1] + (*v)[5])) +
+			(((*v)[2] + (*v)[6]) + ((*v)[3] + (*v)[7])));
 }
 
 /* Both sides have boots or history: every pair of levels, weighted by the prior of their
  * difference. The side that is known less well is the outer one, and not all of its points are
  * needed: the trapezoid rule is as good as exact while they are a deviation apart. The inner one
- * comes four points at a time. */
+ * comes eight points at a time. */
 struct pairs {
 	struct span outer, inner;
-	size_t first;	   /* of the inner side, a multiple of four */
-	size_t stride;	   /* of the outer side */
-	const double *hat; /* so that hat[j - i] belongs to outer i and inner j */
-	size_t n;	   /* from one moment's hats to the next */
-	bool mirrored;	   /* outer is the side after */
+	size_t first;	  /* of the inner side, a multiple of the lanes */
+	size_t stride;	  /* of the outer side */
+	const float *hat; /* so that hat[j - i] belongs to outer i and inner j */
+	size_t n;	  /* from one moment's hats to the next */
+	bool mirrored;	  /* outer is the side after */
 };
 
 enum {
 	OUTER_POINTS = 12, /* over the 10.5 deviations of a span */
 };
 
-static struct pairs pairs_of(const struct lattice *l, const struct span *before,
+WITHIN struct pairs pairs_of(const struct lattice *l, const struct span *before,
 			     const struct span *after)
 {
 	bool mirrored = after->end - after->first > before->end - before->first;
@@ -451,10 +521,10 @@ static struct pairs pairs_of(const struct lattice *l, const struct span *before,
 	return p;
 }
 
-/* Rows are whole numbers of lanes, so the last four are there. */
-WIDE static void sum_inner(const struct pairs *p, size_t i, double moments[3])
+/* Rows are whole numbers of lanes, so the last ones are there. */
+WITHIN void sum_inner(const struct pairs *p, size_t i, double moments[3])
 {
-	const double *hat = p->hat - i;
+	const float *hat = p->hat - i;
 	lanes s0 = {0}, s1 = {0}, s2 = {0};
 
 	for (size_t j = p->first; j < p->inner.end; j += LATTICE_LANES) {
@@ -469,9 +539,9 @@ WIDE static void sum_inner(const struct pairs *p, size_t i, double moments[3])
 	moments[2] = sum_lanes(&s2);
 }
 
-WIDE static double sum_inner_total(const struct pairs *p, size_t i)
+WITHIN double sum_inner_total(const struct pairs *p, size_t i)
 {
-	const double *hat = p->hat - i;
+	const float *hat = p->hat - i;
 	lanes s0 = {0};
 
 	for (size_t j = p->first; j < p->inner.end; j += LATTICE_LANES)
@@ -479,14 +549,15 @@ WIDE static double sum_inner_total(const struct pairs *p, size_t i)
 	return sum_lanes(&s0);
 }
 
-static double edge_of(const struct lattice *l, const struct pairs *p, size_t i)
+WITHIN double edge_of(const struct lattice *l, const struct pairs *p, size_t i)
 {
+	const float *hat = p->hat - i;
 	size_t last = l->points - 1;
 
-	return p->inner.v[last] * (p->hat - i)[last] + p->inner.v[0] * (p->hat - i)[0];
+	return (double)(p->inner.v[last] * hat[last] + p->inner.v[0] * hat[0]);
 }
 
-static double sum_two_sides(const struct lattice *l, const struct span *before,
+WITHIN double sum_two_sides(const struct lattice *l, const struct span *before,
 			    const struct span *after, struct sums *sum)
 {
 	struct pairs p = pairs_of(l, before, after);
@@ -494,7 +565,7 @@ static double sum_two_sides(const struct lattice *l, const struct span *before,
 	double w = l->h * (double)p.stride, other, others;
 
 	for (size_t i = p.outer.first; i < p.outer.end; i += p.stride) {
-		double v = p.outer.v[i], at = l->from + (double)i * l->h, m[3];
+		double v = (double)p.outer.v[i], at = l->from + (double)i * l->h, m[3];
 
 		sum_inner(&p, i, m);
 		z += v * m[0];
@@ -518,9 +589,9 @@ static double sum_two_sides(const struct lattice *l, const struct span *before,
 	return z > 0.0 ? edge / z : 0.0;
 }
 
-double lattice_integrate(const struct lattice *l, const struct lattice_plan *plan,
-			 const struct lattice_products *p, size_t split,
-			 const struct shift_prior *shift, struct sums *sum)
+WIDE double lattice_integrate(const struct lattice *l, const struct lattice_plan *plan,
+			      const struct lattice_products *p, size_t split,
+			      const struct shift_prior *shift, struct sums *sum)
 {
 	struct span before = span_of(l, p, BEFORE, split), after = span_of(l, p, AFTER, split);
 	bool lower = plan->any[BEFORE][split] || l->history;
@@ -530,9 +601,9 @@ double lattice_integrate(const struct lattice *l, const struct lattice_plan *pla
 	return sum_one_side(l, lower ? BEFORE : AFTER, lower ? &before : &after, shift, sum);
 }
 
-double lattice_estimate(const struct lattice *l, const struct lattice_plan *plan,
-			const struct lattice_products *p, size_t split,
-			const struct shift_prior *shift)
+WIDE double lattice_estimate(const struct lattice *l, const struct lattice_plan *plan,
+			     const struct lattice_products *p, size_t split,
+			     const struct shift_prior *shift)
 {
 	struct span before = span_of(l, p, BEFORE, split), after = span_of(l, p, AFTER, split);
 	bool lower = plan->any[BEFORE][split] || l->history;
@@ -547,7 +618,7 @@ double lattice_estimate(const struct lattice *l, const struct lattice_plan *plan
 	}
 	pairs = pairs_of(l, &before, &after);
 	for (size_t i = pairs.outer.first; i < pairs.outer.end; i += pairs.stride) {
-		sum += pairs.outer.v[i] * sum_inner_total(&pairs, i);
+		sum += (double)pairs.outer.v[i] * sum_inner_total(&pairs, i);
 	}
 	return sum * l->h * (double)pairs.stride;
 }

@@ -26,15 +26,18 @@ struct lattice {
 	size_t points;	   /* a multiple of LATTICE_LANES */
 	double *row;	   /* [groups][points]: likelihood / exp(log_scale[group]) */
 	double *log_scale; /* [groups] */
+	/* The same over each row's largest, for products: single precision is a thousand times as exact as the lattice. */
+	float *narrow;
+	double *log_narrow;
 	size_t groups, cap;
 	/* [6][2 points + 1]: prior of the shift being about m - points spacings, and that times
 	 * the shift and its square; then the three mirrored */
-	double *hat;
+	float *hat;
 	double *history; /* prior of level0 at the points, or NULL: flat */
 };
 
 enum {
-	LATTICE_LANES = 4,
+	LATTICE_LANES = 8,
 };
 
 /* Where the levels of interest lie, and how fine they must be seen. */
@@ -63,7 +66,7 @@ void lattice_plan_release(struct lattice_plan *plan);
 
 /* Products of rows for all splits and both sides. */
 struct lattice_products {
-	double *value[2];     /* [splits][points] */
+	float *value[2];      /* [splits][points] */
 	double *log_scale[2]; /* of value, [splits] */
 	double *top[2];	      /* largest value */
 	size_t cap, cap_splits;
@@ -71,6 +74,9 @@ struct lattice_products {
 
 void lattice_multiply(const struct lattice *lattice, const struct lattice_plan *plan,
 		      struct lattice_products *products);
+/* The same for one split, whatever was made of the others. */
+void lattice_multiply_one(const struct lattice *lattice, const struct lattice_plan *plan,
+			  size_t split, struct lattice_products *products);
 void lattice_products_release(struct lattice_products *products);
 
 /* Sums over the grid: total and raw moments. */

@@ -46,7 +46,7 @@ void levels_add_aside(struct levels *levels, double y);
  * prior says. Splits that are more than about e^22 behind the best get a rough evidence only.
  * fit comes with the last fit (or that of the split which a new group has divided), so that
  * what was hopeless is left alone until the grid is laid anew; or with equal log_evidence. The order
- * in which boots were added shows only in the error of the quadrature, below 1e-4.
+ * in which boots were added shows only in the error of the quadrature, see stats/posterior.h.
  */
 void levels_fit(struct levels *levels, const bool *after, size_t n, struct levels_fit *fit);
 

@@ -81,7 +81,8 @@ void posterior_start(struct posterior *post, const struct sides *sides, const do
  * Adds boots and updates all of the above. Cost: distinct splits of the booted nodes x grid, plus
  * the hypotheses; when several machines (at most 40) have offsets, boots x grid x 66.
  * The order of the boots and the steps in which they come matter only to the error of the
- * quadrature, below 1e-4.
+ * quadrature: against a grid four times as fine masses were off by 4e-4 on average and 2e-3 at most from 24 boots
+ * on (1,024 commits, a shift of one deviation).
  */
 void posterior_add(struct posterior *post, const struct posterior_obs *obs, size_t n_obs);
 /* Both. */

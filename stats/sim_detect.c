@@ -20,10 +20,17 @@ void sim_source_init(struct sim_source *source, enum sim_noise noise, struct rng
 	*source = (struct sim_source){.rng = rng, .noise = noise, .drift = rng_normal(rng)};
 }
 
+void sim_source_replay(struct sim_source *source, const struct tape *tape)
+{
+	source->head = tape_start(tape, source->rng);
+}
+
 double sim_boot(struct sim_source *s, bool fresh)
 {
-	double y = rng_normal(s->rng);
+	double y = s->head.tape ? tape_next(&s->head) : rng_normal(s->rng);
 
+	if (s->head.tape)
+		return y;
 	switch (s->noise) {
 	case SIM_LOGNORMAL: { /* less its mean, over its deviation */
 		double v = exp(0.25);
@@ -188,6 +195,8 @@ void sim_detect_run(const struct sim_detect *spec, struct rng *rng, struct sim_d
 
 	*end = (struct sim_detect_end){0};
 	sim_source_init(&r.source, spec->noise, rng);
+	if (spec->tape)
+		sim_source_replay(&r.source, spec->tape);
 	for (; r.commit < n && !end->confirmed; r.commit++) {
 		struct alarm a;
 

@@ -9,6 +9,7 @@
 
 #include "stats/detect.h"
 #include "stats/rng.h"
+#include "stats/tape.h"
 
 /* What lies about a level; each has deviation 1, if not said otherwise. */
 enum sim_noise {
@@ -26,10 +27,13 @@ extern const char *const sim_noise_names[SIM_NOISES];
 struct sim_source {
 	struct rng *rng;
 	enum sim_noise noise;
-	double drift; /* where the autoregression is */
+	double drift;	       /* where the autoregression is */
+	struct tape_head head; /* recorded noise instead, when it has a tape */
 };
 
 void sim_source_init(struct sim_source *source, enum sim_noise noise, struct rng *rng);
+/* From here on, from anywhere on this tape; borrowed. */
+void sim_source_replay(struct sim_source *source, const struct tape *tape);
 /* The next boot in the order of time, less its level and, but for `fresh`, less its layout. */
 double sim_boot(struct sim_source *source, bool fresh);
 /* Fresh boots of two images in one random order, `each` of either. */
@@ -38,13 +42,14 @@ void sim_block(struct sim_source *source, double before, double after, size_t ea
 
 struct sim_detect {
 	enum sim_noise noise;
-	size_t commits, boots; /* of each */
-	double step;	       /* > 0 is worse; 0: no change */
-	bool exactly;	       /* the step is what is said to be found at that commit, instead */
-	double detectable;     /* exactly: what confirm_detectable() says of `rule` at 0.98 */
-	size_t step_at;	       /* commit */
-	size_t seen;	       /* commits with the step before the series ends; 0: all */
-	size_t proof_boots;    /* of each side */
+	const struct tape *tape; /* recorded noise instead; borrowed; NULL: none */
+	size_t commits, boots;	 /* of each */
+	double step;		 /* > 0 is worse; 0: no change */
+	bool exactly;		 /* the step is what is said to be found at that commit, instead */
+	double detectable;	 /* exactly: what confirm_detectable() says of `rule` at 0.98 */
+	size_t step_at;		 /* commit */
+	size_t seen;		 /* commits with the step before the series ends; 0: all */
+	size_t proof_boots;	 /* of each side */
 	struct confirm_rule rule;
 };
 

@@ -124,6 +124,7 @@ struct trial {
 	size_t culprit, other;
 	double shift;
 	double *prior, *cost, *offset;
+	struct tape_head noise;
 	bool *testable;
 	size_t *pending, *set;
 	struct posterior_obs *obs;
@@ -189,6 +190,8 @@ static void trial_init(struct trial *t, const struct sim_world *world, struct rn
 		.set = xcalloc(n, sizeof(*t->set)),
 		.second_set = xcalloc(n, sizeof(*t->second_set)),
 	};
+	if (spec->tape)
+		t->noise = tape_start(spec->tape, rng);
 	draw_truth(t);
 	for (size_t h = 0; h < n; h++) {
 		t->prior[h] =
@@ -204,7 +207,7 @@ static void trial_init(struct trial *t, const struct sim_world *world, struct rn
 static double draw_boot(struct trial *t, size_t node, size_t machine)
 {
 	const struct sim_search *spec = &t->world->spec;
-	double y = rng_normal(t->rng);
+	double y = spec->tape ? tape_next(&t->noise) : rng_normal(t->rng);
 
 	if (spec->outliers > 0.0 && rng_uniform(t->rng) < spec->outliers)
 		y = spec->outlier_at + 2.0 * y;

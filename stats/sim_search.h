@@ -9,6 +9,7 @@
 
 #include "stats/rng.h"
 #include "stats/changes.h"
+#include "stats/tape.h"
 
 enum sim_knowledge {
 	SIM_NOTHING, /* all is learned from the search's boots */
@@ -34,11 +35,12 @@ struct sim_search {
 	double layout; /* deviation of the layouts; each boot has a fresh one */
 	double drift;  /* sum of a linear drift over drift_boots boots */
 	size_t drift_boots;
-	double skips;	       /* share of nodes that do not boot, in clusters */
-	double branches;       /* share of the suspects on side branches */
-	double culprit_weight; /* the culprit's prior beside the others' */
-	size_t machines;       /* boots at a time */
-	double machine_sd;     /* of the machines' offsets, which are unknown */
+	double skips;		 /* share of nodes that do not boot, in clusters */
+	double branches;	 /* share of the suspects on side branches */
+	double culprit_weight;	 /* the culprit's prior beside the others' */
+	size_t machines;	 /* boots at a time */
+	double machine_sd;	 /* of the machines' offsets, which are unknown */
+	const struct tape *tape; /* recorded noise instead of normal; borrowed; NULL: none */
 };
 
 /* 256 suspects on a line, shift 2, one machine, nothing known, as the bisector ships. */

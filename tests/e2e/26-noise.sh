@@ -55,6 +55,19 @@ serve 0.3 "select count(*) > 0 from candidates" 60
 is "from then on two boots are enough for a large change" "$(sql "select count(*) > 0 from candidates c
 	join series s on s.id = c.series join metrics m on m.id = s.metric where m.name = 'fault_ns' and c.detect_effect > 0.2")" t
 
+# What a bisection would cost here: the stored boots are the noise of simulated ones.
+mmperf simulate bisect --from-db fault_ns --change 20 --suspects 32 --trials 10 --json >"$dir/out" 2>"$dir/err"
+is "simulate replays stored boots" "$? $(/usr/bin/python3 -c 'import json, math, sys; s = json.load(sys.stdin); r = s["recorded"]
+print(r["boots"] >= 36, 0.02 < r["sd"] < 0.12, abs(s["shift"] * r["sd"] - math.log(1.2)) < 1e-9,
+	abs(r["min_effect"] * r["sd"] - math.log(1.02)) < 1e-9, s["right"] >= 0.8, 4 < s["boots"] < 200)' <"$dir/out")" \
+	"0 True True True True True True"
+mmperf simulate detect --from-db fault_ns --class fake --commits 40 --trials 5 >"$dir/out" 2>"$dir/err"
+like "... for the detector, too" "$? $(tr '\n' ' ' <"$dir/out")" '^0 40 commits of 2 boots, recorded noise, 5 series noise of [0-9]+ boots of fault fault_ns in class fake'
+mmperf simulate bisect --from-db none_ns >"$dir/out" 2>"$dir/err"
+like "... and says when there are none" "$? $(cat "$dir/err")" '^2 .*no good boot of none_ns is stored'
+mmperf simulate bisect --change 5 >"$dir/out" 2>"$dir/err"
+like "... or no unit to count in" "$? $(cat "$dir/err")" '^2 .*want --from-db'
+
 # What a person gets wrong.
 refused() {
 	what=$1 pattern=$2

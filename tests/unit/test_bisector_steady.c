@@ -62,8 +62,8 @@ static void chain(struct sides *sides)
 	sides_index(sides);
 }
 
-/* Boots of both ends of two machines in turn; machine 1 moves by so many deviations in all. */
-static struct steady searched(uint64_t seed, double move)
+/* Boots of both ends, or with two changes of all nodes, of two machines in turn; machine 1 moves by so many deviations in all. */
+static struct steady searched(uint64_t seed, double move, bool two)
 {
 	CLEANUP(changes_release) struct changes c;
 	CLEANUP(sides_release) struct sides sides = {0};
@@ -77,35 +77,47 @@ static struct steady searched(uint64_t seed, double move)
 	rng_seed(&rng, seed);
 	posterior_prior_init(&prior, 1.0);
 	prior.noise = (struct sd_prior){1.0, 30.0};
-	prior.second_odds = 0;
+	prior.second_odds = two ? 0.2 : 0;
 	for (size_t h = 0; h < NODES; h++)
 		mass[h] = 1.0 / NODES;
 	for (size_t i = 0; i < BOOTS; i++) {
-		bool bad = i / 2 % 2;
+		size_t node = two ? i / 2 % NODES : i / 2 % 2 * (NODES - 1);
+		double level = two ? 10.0 * (node >= 3) + 5.0 * (node >= 6) : 4.0 * (node > 0);
 
 		obs[i] = (struct posterior_obs){
-			.node = bad ? NODES - 1 : 0, .machine = i % 2, .y = rng_normal(&rng)};
-		obs[i].y += 4.0 * bad + (i % 2 ? move * (double)i / BOOTS : 0.0);
+			.node = node, .machine = i % 2, .y = level + rng_normal(&rng)};
+		obs[i].y += i % 2 ? move * (double)i / BOOTS : 0.0;
 	}
 	changes_start(&c, &sides, mass, &prior);
 	changes_add(&c, obs, BOOTS);
+	assert_int_equal(c.phase == CHANGES_TWO, two);
 	steady_look(&c, &out);
 	return out;
 }
 
-static void test_one_machine_drifts(void **state _unused)
+static void drifts(bool two)
 {
 	int found = 0, called = 0;
 
 	for (uint64_t seed = 1; seed <= 40; seed++) {
-		struct steady s = searched(seed, 6.0);
+		struct steady s = searched(seed, 6.0, two);
 
 		found += s.drifts && s.machine == 1 && s.trend.move > 3 && s.trend.move < 9;
-		called += searched(seed, 0.0).drifts;
+		called += searched(seed, 0.0, two).drifts;
 	}
 	print_message("drift found %d of 40, called without one %d\n", found, called);
 	assert_true(found >= 36);
 	assert_int_equal(called, 0);
+}
+
+static void test_one_machine_drifts(void **state _unused)
+{
+	drifts(false);
+}
+
+static void test_one_drifts_beside_two_changes(void **state _unused)
+{
+	drifts(true);
 }
 
 static void test_past_holds(void **state _unused)
@@ -124,6 +136,7 @@ int main(void)
 		cmocka_unit_test(test_all_rise),
 		cmocka_unit_test(test_only_order),
 		cmocka_unit_test(test_one_machine_drifts),
+		cmocka_unit_test(test_one_drifts_beside_two_changes),
 		cmocka_unit_test(test_past_holds),
 	};
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef DB_SPAN_H
+#define DB_SPAN_H
+
+/* Commits of a snapshot between measured ones, and down to what change nothing happened in them. */
+
+#include "base/js.h"
+#include "db/estimate.h"
+
+/* A routine boot of a commit of the snapshot, or of one with the same tree or image. */
+struct span_boot {
+	int pos;
+	int64_t commit, image;
+	double value; /* in the metric's unit */
+};
+
+struct span_boots {
+	struct span_boot *v; /* by position, each image's in the order of the boots */
+	size_t n, cap;
+};
+
+/* At most `boots` boots of each image, its first. The caller frees out->v. */
+bool span_boots_read(struct db *db, const struct series *series, int64_t snapshot, int boots,
+		     struct span_boots *out, struct err *err) _must_check;
+
+struct db_span {
+	int first_pos, last_pos; /* the commit before first_pos and that at last_pos are measured */
+	double down_to; /* log ratio; 0: they are one image; inf: nothing would have been seen */
+};
+
+/* Replaces those of the series and branch, whose history is stored. */
+bool spans_store(struct db *db, int64_t series, int64_t branch, int64_t snapshot,
+		 const struct db_span *spans, size_t n, struct err *err) _must_check;
+
+/*
+ * [{tree, branch, class, benchmark, metric, oid, subject, beside, found, down_to}], newest commit first: a row for each
+ * commit of a span and each series. beside: how many other commits only show together with it. found: what became of the
+ * newest candidate of the series whose culprit, or while there is none whose range, is among them; null: nothing was found. down_to: log ratio, null: none would
+ * have been seen. oid: only commits that begin with it; NULL: all. Subjects are hostile.
+ */
+bool span_commits(struct db *db, const char *oid, json_t **out, struct err *err) _must_check;
+
+#endif
