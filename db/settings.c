@@ -226,8 +226,12 @@ const struct conf_key settings_keys[] = {
 	{"machine", true, "target-initrd", CONF_STRING, NULL,
 	 "The same, for a file on the machine (kexec).", CONF_OPTIONAL},
 	{"machine", true, "initrd-command", CONF_STRING, NULL,
-	 "Shell command on the machine that makes an initrd for $KERNEL and prints its path "
-	 "(kexec).",
+	 "Shell command on the machine that makes an initrd for $KERNEL and prints its path; with "
+	 "modules, their directory is /lib/modules/$RELEASE (kexec).",
+	 CONF_OPTIONAL},
+	{"machine", true, "modules", CONF_BOOL, "false",
+	 "Install the tested kernel's modules in /lib/modules while it is tested; its recipe needs "
+	 "CONFIG_MODULES (kexec).",
 	 CONF_OPTIONAL},
 	{"machine", true, "reboot-timeout", CONF_SECONDS, "5m",
 	 "Until a machine is taken to have failed to come back by one step of recovery (kexec).",

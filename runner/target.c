@@ -16,9 +16,18 @@
 /* A dot makes the kernel take it for a parameter of a module that is not there. */
 #define TOKEN_WORD "mmperf.token="
 
+#define MODULES_MARK ".mmperf"
+
 /* Words of a running command line that a jump must not inherit. */
 static const char *const dropped[] = {
 	"BOOT_IMAGE=", "initrd=", "crashkernel=", "acpi_rsdp=", TOKEN_WORD};
+
+/* Modules that an attempt installed, and nobody uses any more: a mark tells them from the machine's own. */
+#define DROP_MODULES                                                              \
+	"for m in /lib/modules/*/" MODULES_MARK "; do\n"                          \
+	"  [ ! -f \"$m\" ] || [ \"${m%/*}\" = \"/lib/modules/$(uname -r)\" ] || " \
+	"rm -rf \"${m%/*}\"\n"                                                    \
+	"done\n"
 
 static const char look_script[] =
 	"say() { printf '%s=%s\\n' \"$1\" \"$2\"; }\n"
@@ -27,7 +36,7 @@ static const char look_script[] =
 	"mkdir -p \"$dir\" || exit 3\n"
 	"chown \"${SUDO_UID:-0}:${SUDO_GID:-0}\" \"$dir\"\n"
 	/* of an attempt that broke off; what came read-only could not be written again */
-	"rm -f \"$dir/kernel\" \"$dir/initrd\" \"$dir/agent\" \"$dir/job.json\"\n"
+	"rm -f \"$dir/kernel\" \"$dir/initrd\" \"$dir/modules\" \"$dir/agent\" \"$dir/job.json\"\n"
 	"get boot_id /proc/sys/kernel/random/boot_id\n"
 	"say release \"$(uname -r)\"\n"
 	"say notes \"$(od -An -v -tx1 /sys/kernel/notes 2>/dev/null | tr -d ' \\n')\"\n"
@@ -42,18 +51,57 @@ static const char look_script[] =
 	"get cmdline /proc/cmdline\n";
 
 /* Each step that fails says why on a line of its own, which is what the user sees. */
+#define FAIL "fail() { echo \"$*\" >&2; exit 3; }\n"
+
+/* make_initrd KERNEL RELEASE: $initrd becomes what $command prints, if there is a command. Ours is the script's own input,
+ * which the command may not read. */
+#define MAKE_INITRD                                                                            \
+	"make_initrd() {\n"                                                                    \
+	"  if [ -n \"$command\" ]; then\n"                                                     \
+	"    initrd=$(KERNEL=$1 RELEASE=$2 sh -c \"$command\" 2>initrd.err </dev/null) || {\n" \
+	"      status=$?\n"                                                                    \
+	"      said=$(tail -n 1 initrd.err)\n"                                                 \
+	"      fail \"its initrd-command failed (status $status)${said:+: $said}; try it "     \
+	"there as root, with KERNEL=$1\"\n"                                                    \
+	"    }\n"                                                                              \
+	"    [ -n \"$initrd\" ] || fail 'its initrd-command printed no path: its output has "  \
+	"to be the name of the initrd'\n"                                                      \
+	"  fi\n"                                                                               \
+	"  [ -z \"$initrd\" ] || [ -f \"$initrd\" ] || fail \"its initrd $initrd is not "      \
+	"there: see initrd-command and target-initrd\"\n"                                      \
+	"}\n"
+
+/* Marked before anything is in it, so that a kill leaves nothing that is taken for the machine's own. */
+static const char modules_script[] =
+	"unpack_modules() {\n"
+	"  command -v depmod >/dev/null || fail 'it has no depmod, which modules = true needs: "
+	"install kmod'\n"
+	"  rm -rf unpacked\n"
+	"  said=$(mkdir unpacked 2>&1 && tar -xzf modules --no-same-owner -C unpacked 2>&1) ||\n"
+	"    fail \"its modules cannot be unpacked in $dir: $(echo \"$said\" | head -n 1)\"\n"
+	"  set -- unpacked/lib/modules/*\n"
+	"  [ $# = 1 ] && [ -d \"$1\" ] && [ ! -L \"$1\" ] || fail 'its modules are not those of "
+	"one kernel'\n"
+	"  release=${1##*/}\n"
+	"  to=/lib/modules/$release\n"
+	"  rmdir \"$to\" 2>/dev/null\n"
+	"  [ ! -e \"$to\" ] || [ -f \"$to/" MODULES_MARK "\" ] || fail \"$to is the machine's own: "
+	"give tested kernels another release by CONFIG_LOCALVERSION\"\n"
+	"  said=$({ rm -rf \"$to\" && mkdir -p \"$to\" && : >\"$to/" MODULES_MARK
+	"\" && cp -R \"$1\"/* \"$to\" && depmod \"$release\"; } 2>&1) ||\n"
+	"    fail \"its modules cannot be installed in $to: $(echo \"$said\" | head -n 1)\"\n"
+	"  rm -rf unpacked modules\n"
+	"}\n";
+
 static const char load_script[] =
-	"fail() { echo \"$*\" >&2; exit 3; }\n"
 	"cd \"$dir\" || fail \"cannot enter $dir\"\n"
 	"check() { echo \"$1  $2\" | sha256sum -c --status || fail \"$2 arrived damaged in $dir\"; "
 	"}\n"
 	"check \"$sum\" kernel\n"
-	"[ -z \"$initrd_sum\" ] || { check \"$initrd_sum\" initrd; initrd=$dir/initrd; }\n"
-	"if [ -n \"$command\" ]; then\n"
-	"  initrd=$(KERNEL=$dir/kernel sh -c \"$command\") || fail \"its initrd-command failed "
-	"(status $?)\"\n"
-	"fi\n"
-	"[ -z \"$initrd\" ] || [ -f \"$initrd\" ] || fail \"its initrd $initrd is not there\"\n"
+	"[ -z \"$initrd_sum\" ] || { check \"$initrd_sum\" initrd; initrd=$dir/initrd; "
+	"}\n" DROP_MODULES "release=\n"
+	"[ -z \"$modules_sum\" ] || { check \"$modules_sum\" modules; unpack_modules; }\n"
+	"make_initrd \"$dir/kernel\" \"$release\"\n"
 	"command -v kexec >/dev/null || fail 'it has no kexec: install kexec-tools'\n"
 	"kexec -u >/dev/null 2>&1\n"
 	"why=''\n"
@@ -90,14 +138,13 @@ static const char sysrq_script[] =
 	" >/dev/null 2>&1 </dev/null &\n";
 
 static const char agent_script[] =
-	"fail() { echo \"$*\" >&2; exit 3; }\n"
-	"cd \"$dir\" || exit 3\n"
-	"exec 2>agent.err\n"
-	"echo \"$sum  agent\" | sha256sum -c --status || fail 'the agent arrived damaged'\n"
-	"umask 077\n"
-	"printf %s \"$job\" >job.json || fail 'the job cannot be written'\n"
-	"chmod 755 agent\n"
-	"exec ./agent --job job.json </dev/null\n";
+	FAIL "cd \"$dir\" || exit 3\n"
+	     "exec 2>agent.err\n"
+	     "echo \"$sum  agent\" | sha256sum -c --status || fail 'the agent arrived damaged'\n"
+	     "umask 077\n"
+	     "printf %s \"$job\" >job.json || fail 'the job cannot be written'\n"
+	     "chmod 755 agent\n"
+	     "exec ./agent --job job.json </dev/null\n";
 
 void target_state_release(struct target_state *state)
 {
@@ -333,24 +380,34 @@ static bool push_checked(struct ssh *ssh, const char *dir, const char *local, co
 	return hash_file(local, sum, err) && ssh_push(ssh, local, remote, timeout_s, err);
 }
 
+static void assign_initrd(struct str *script, const char *dir, const struct target_kernel *kernel)
+{
+	ssh_assign(script, "dir", dir);
+	ssh_assign(script, "initrd", kernel->remote_initrd ? kernel->remote_initrd : "");
+	ssh_assign(script, "command", kernel->initrd_command ? kernel->initrd_command : "");
+	str_add(script, FAIL MAKE_INITRD);
+}
+
 bool target_load(struct ssh *ssh, const char *dir, const struct target_kernel *kernel,
 		 double timeout_s, char how[8], struct str *dmesg, struct err *err)
 {
-	char sum[HASH_HEX_SIZE], initrd_sum[HASH_HEX_SIZE] = "";
+	char sum[HASH_HEX_SIZE], initrd_sum[HASH_HEX_SIZE] = "", modules_sum[HASH_HEX_SIZE] = "";
 	AUTO_STR script = str_new(), out = str_new();
 	AUTO_FREE char *found = NULL;
 	const char *rest;
 
 	if (!push_checked(ssh, dir, kernel->kernel, "kernel", sum, timeout_s, err) ||
 	    (kernel->initrd &&
-	     !push_checked(ssh, dir, kernel->initrd, "initrd", initrd_sum, timeout_s, err)))
+	     !push_checked(ssh, dir, kernel->initrd, "initrd", initrd_sum, timeout_s, err)) ||
+	    (kernel->modules &&
+	     !push_checked(ssh, dir, kernel->modules, "modules", modules_sum, timeout_s, err)))
 		return false;
-	ssh_assign(&script, "dir", dir);
+	assign_initrd(&script, dir, kernel);
 	ssh_assign(&script, "sum", sum);
 	ssh_assign(&script, "initrd_sum", initrd_sum);
-	ssh_assign(&script, "initrd", kernel->remote_initrd ? kernel->remote_initrd : "");
-	ssh_assign(&script, "command", kernel->initrd_command ? kernel->initrd_command : "");
+	ssh_assign(&script, "modules_sum", modules_sum);
 	ssh_assign(&script, "line", kernel->command_line);
+	str_add(&script, modules_script);
 	str_add(&script, load_script);
 	if (!run(ssh, script.s, timeout_s, &out, err))
 		return false;
@@ -359,6 +416,18 @@ bool target_load(struct ssh *ssh, const char *dir, const struct target_kernel *k
 	rest = strchr(out.s, '\n');
 	str_add(dmesg, rest ? rest + 1 : "");
 	return true;
+}
+
+bool target_try_initrd(struct ssh *ssh, const char *dir, const struct target_kernel *kernel,
+		       double timeout_s, struct err *err)
+{
+	AUTO_STR script = str_new(), out = str_new();
+
+	assign_initrd(&script, dir, kernel);
+	str_add(&script, "cd \"$dir\" || fail \"cannot enter $dir\"\n"
+			 "make_initrd \"/boot/vmlinuz-$(uname -r)\" \"$(uname -r)\"\n"
+			 "rm -f initrd initrd.err\n");
+	return run(ssh, script.s, timeout_s, &out, err);
 }
 
 bool target_jump(struct ssh *ssh, bool direct, struct err *err)
@@ -394,9 +463,11 @@ bool target_clean(struct ssh *ssh, const char *dir, struct err *err)
 	AUTO_STR script = str_new(), out = str_new();
 
 	ssh_assign(&script, "dir", dir);
-	str_add(&script, "kexec -u >/dev/null 2>&1\n"
-			 "cd \"$dir\" && rm -f kernel initrd agent job.json agent.err &&\n"
-			 "cat /proc/sys/kernel/random/boot_id >healthy\n");
+	str_add(&script,
+		"kexec -u >/dev/null 2>&1\n" DROP_MODULES
+		"cd \"$dir\" && rm -rf unpacked kernel initrd initrd.err modules agent job.json "
+		"agent.err &&\n"
+		"cat /proc/sys/kernel/random/boot_id >healthy\n");
 	return run(ssh, script.s, SCRIPT_S, &out, err);
 }
 

@@ -51,16 +51,21 @@ bool target_can_load(const struct target_state *state, const char *machine, cons
 		     struct err *err) _must_check;
 
 struct target_kernel {
-	const char *kernel;	    /* local path */
-	const char *initrd;	    /* local path, or NULL */
-	const char *remote_initrd;  /* path on the machine, or NULL */
-	const char *initrd_command; /* run there with $KERNEL set; prints a path; or NULL */
+	const char *kernel;	   /* local path */
+	const char *initrd;	   /* local path, or NULL */
+	const char *remote_initrd; /* path on the machine, or NULL */
+	const char
+		*initrd_command; /* run there with $KERNEL and $RELEASE; prints a path; or NULL */
+	const char *modules; /* archive of lib/modules/RELEASE, for the machine's disk; or NULL */
 	const char *command_line;
 };
-/* Pushes it with checksums and loads it, by -s and else by -c; how gets the one that worked, dmesg, at its end, the
+/* Pushes it with checksums, installs its modules in place of an earlier attempt's, and loads it, by -s and else by -c; how gets the one that worked, dmesg, at its end, the
  * log of the kernel that runs: its last words, should the jump end in silence. */
 bool target_load(struct ssh *ssh, const char *dir, const struct target_kernel *kernel,
 		 double timeout_s, char how[8], struct str *dmesg, struct err *err) _must_check;
+/* The initrd that kernel asks for, made for the machine's own kernel: for whoever looks whether that works. */
+bool target_try_initrd(struct ssh *ssh, const char *dir, const struct target_kernel *kernel,
+		       double timeout_s, struct err *err) _must_check;
 /* Jumps into what is loaded. direct: kexec -e behind a sync, without shutting down; else systemctl
  * kexec. The connection is closed. */
 bool target_jump(struct ssh *ssh, bool direct, struct err *err) _must_check;

@@ -85,6 +85,11 @@ static bool in_initramfs(const struct machine *m)
 	return !strcmp(machine_str(m, "root"), "initramfs");
 }
 
+static bool wants_modules(const struct machine *m)
+{
+	return conf_bool(m->worker->settings->conf, "machine", m->name, "modules");
+}
+
 static const char *kexec_method(const struct machine *m)
 {
 	if (by_firmware(m))
@@ -270,12 +275,36 @@ static bool load(struct machine *m, const char *command_line, struct err *err)
 		kernel.initrd = setting(m, "initrd");
 		kernel.remote_initrd = setting(m, "target-initrd");
 		kernel.initrd_command = setting(m, "initrd-command");
+		kernel.modules = wants_modules(m) ? m->modules : NULL;
 	}
 	if (!target_load(&k->ssh, target_dir(m->worker, m->name), &kernel, LOAD_S, how, &dmesg,
 			 err))
 		return false;
 	keep_text(m, "dmesg-before", &dmesg);
 	log_debug("machine %s: loaded by kexec %s: %s", m->name, how, command_line);
+	return true;
+}
+
+/* Settings that contradict each other, or the image. */
+static bool settings_fit(const struct machine *m, struct err *err)
+{
+	const struct kexec *k = m->state;
+
+	if (!in_initramfs(m) && strcmp(machine_str(m, "root"), "own") != 0)
+		return err_set(err, ERR_USAGE,
+			       "machine %s: root is \"%s\"; it may be own or initramfs", m->name,
+			       machine_str(m, "root"));
+	if (in_initramfs(m) && !k->console)
+		return err_set(
+			err, ERR_USAGE,
+			"machine %s has root = initramfs, whose results come by the serial line: "
+			"set console",
+			m->name);
+	if (!in_initramfs(m) && wants_modules(m) && !m->modules)
+		return err_set(err, ERR_USAGE,
+			       "machine %s has modules = true, and the kernel was built without: "
+			       "set CONFIG_MODULES=y in its recipe, or modules = false",
+			       m->name);
 	return true;
 }
 
@@ -292,23 +321,12 @@ static bool kexec_load(struct machine *m, struct err *err)
 	if (!set_out(m, err))
 		return false;
 	k = m->state;
-	if (!find_machine(m, err) || (by_firmware(m) && !restart(m, err)) ||
+	if (!settings_fit(m, err) || !find_machine(m, err) ||
+	    (by_firmware(m) && !restart(m, err)) ||
 	    !target_can_load(&k->before, m->name, target_dir(m->worker, m->name), err))
 		return false;
-	if (!in_initramfs(m) && strcmp(machine_str(m, "root"), "own") != 0)
-		return err_set(err, ERR_USAGE,
-			       "machine %s: root is \"%s\"; it may be own or initramfs", m->name,
-			       machine_str(m, "root"));
-	if (in_initramfs(m) && !k->console)
-		return err_set(
-			err, ERR_USAGE,
-			"machine %s has root = initramfs, whose results come by the serial line: "
-			"set console",
-			m->name);
 	command_line(m, &k->before, &line);
-	if (!load(m, line.s, err))
-		return false;
-	return true;
+	return load(m, line.s, err);
 }
 
 /* Only our own jump leaves our token; without it the kernel that we loaded gave up on its way. */
