@@ -10,7 +10,7 @@
 
 /* One look: a machine that is up answers in less, one that is not may answer the next time. */
 #define LOOK_S	15.0
-#define PAUSE_S 0.3
+#define PAUSE_S 0.1
 /* Of a step's time, for what the machine does by itself (panic=N, a watchdog). */
 #define ALONE	0.5
 

@@ -21,6 +21,9 @@
 #define LOAD_S	300.0
 /* The first look; a machine that is up answers sooner. */
 #define FIRST_S 30.0
+/* Behind a direct jump the old boot goes on for a moment: who asked it would wait for an answer in vain. */
+#define GONE_S	0.5
+
 struct kexec {
 	struct ssh ssh;
 	struct power *power;
@@ -276,6 +279,8 @@ static bool load(struct machine *m, const char *command_line, struct err *err)
 		kernel.remote_initrd = setting(m, "target-initrd");
 		kernel.initrd_command = setting(m, "initrd-command");
 		kernel.modules = wants_modules(m) ? m->modules : NULL;
+		kernel.agent = m->agent;
+		kernel.agent_there = k->before.agent;
 	}
 	if (!target_load(&k->ssh, target_dir(m->worker, m->name), &kernel, LOAD_S, how, &dmesg,
 			 err))
@@ -344,8 +349,9 @@ static bool start_agent(struct machine *m, struct err *err)
 	struct kexec *k = m->state;
 	AUTO_STR script = str_new();
 
-	if (!job_text(m, &job, err) || !target_push_agent(&k->ssh, target_dir(m->worker, m->name),
-							  m->agent, job, &script, err))
+	if (!job_text(m, &job, err) ||
+	    !target_push_agent(&k->ssh, target_dir(m->worker, m->name), m->agent, k->now.agent, job,
+			       &script, err))
 		return false;
 	spec.stdin_text = script.s;
 	ssh_argv(&k->ssh, true, &spec.argv);
@@ -380,6 +386,8 @@ static bool kexec_start(struct machine *m, struct err *err)
 	    !target_jump(&k->ssh, direct, err))
 		return false;
 	machine_listen(m);
+	if (direct)
+		clock_sleep_s(GONE_S);
 	if (in_initramfs(m)) {
 		m->by_console = true;
 		return machine_follow(m, MACHINE_HELLO, seconds(m, "boot-timeout"), NULL, err);
