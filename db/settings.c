@@ -210,6 +210,11 @@ const struct conf_key settings_keys[] = {
 	{"machine", true, "panic", CONF_INT, "10",
 	 "Seconds after which a tested kernel that panicked restarts the machine (kexec).",
 	 CONF_WITHIN(0, 86400)},
+	{"machine", true, "panic-on", CONF_STRING, "oops softlockup hung-task",
+	 "What counts as a panic of a tested kernel: words of oops, softlockup, hung-task, "
+	 "rcu-stall. A busy "
+	 "emulator makes soft lockups by itself (kexec).",
+	 CONF_OPTIONAL},
 	{"machine", true, "watchdog", CONF_SECONDS, "60s",
 	 "The agent sets the machine's hardware watchdog to this and feeds it; 0 leaves it alone "
 	 "(kexec).",

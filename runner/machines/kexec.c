@@ -174,25 +174,58 @@ static bool restart(struct machine *m, struct err *err)
 	return go_home(m, was, &k->before, err);
 }
 
-static void command_line(const struct machine *m, const struct target_state *before,
-			 struct str *out)
+/* What shall end a kernel that would otherwise go on, or hang; admin-guide/kernel-parameters.rst and, for what has a sysctl
+ * only, admin-guide/sysctl/kernel.rst. */
+static const struct {
+	const char *name, *word;
+} panics[] = {
+	{"oops", "oops=panic"},
+	{"softlockup", "softlockup_panic=1"},
+	{"hung-task", "hung_task_panic=1"},
+	{"rcu-stall", "sysctl.kernel.panic_on_rcu_stall=1"},
+};
+
+/* Adds the words of panic-on; false: one is not known. */
+static bool add_panics(const struct machine *m, struct str *words, struct err *err)
+{
+	AUTO_STRS on = STRS_INIT;
+
+	strs_split(&on, machine_str(m, "panic-on"), " ,\t");
+	for (size_t i = 0; i < on.n; i++) {
+		size_t p = 0;
+
+		while (p < ARRAY_SIZE(panics) && strcmp(panics[p].name, on.v[i]) != 0)
+			p++;
+		if (p == ARRAY_SIZE(panics))
+			return err_set(
+				err, ERR_USAGE,
+				"machine %s: panic-on has \"%s\"; it may have oops, softlockup, "
+				"hung-task, rcu-stall",
+				m->name, on.v[i]);
+		str_addf(words, " %s", panics[p].word);
+	}
+	return true;
+}
+
+static bool command_line(const struct machine *m, const struct target_state *before,
+			 struct str *out, struct err *err)
 {
 	const struct conf *conf = m->worker->settings->conf;
 	const char *more = setting(m, "append"), *rsdp = setting(m, "acpi-rsdp");
-	AUTO_FREE char *words =
-		xasprintf("panic=%lld oops=panic %s",
-			  (long long)conf_i64(conf, "machine", m->name, "panic"), more ? more : "");
+	AUTO_STR words = str_new();
 
+	str_addf(&words, "panic=%lld", (long long)conf_i64(conf, "machine", m->name, "panic"));
+	if (!add_panics(m, &words, err))
+		return false;
+	str_addf(&words, " %s", more ? more : "");
 	if (rsdp && !strcmp(rsdp, "auto"))
 		rsdp = before->rsdp;
-	if (in_initramfs(m)) {
-		AUTO_FREE char *was = words;
-
-		words = xasprintf("%s rdinit=/init printk.devkmsg=on", was);
-	}
+	if (in_initramfs(m))
+		str_add(&words, " rdinit=/init printk.devkmsg=on");
 	target_command_line(before->command_line,
-			    conf_bool(conf, "machine", m->name, "reuse-cmdline"), words, rsdp,
+			    conf_bool(conf, "machine", m->name, "reuse-cmdline"), words.s, rsdp,
 			    m->worker->lease.token, out);
+	return true;
 }
 
 /* As a file of the attempt. */
@@ -330,8 +363,7 @@ static bool kexec_load(struct machine *m, struct err *err)
 	    (by_firmware(m) && !restart(m, err)) ||
 	    !target_can_load(&k->before, m->name, target_dir(m->worker, m->name), err))
 		return false;
-	command_line(m, &k->before, &line);
-	return load(m, line.s, err);
+	return command_line(m, &k->before, &line, err) && load(m, line.s, err);
 }
 
 /* Only our own jump leaves our token; without it the kernel that we loaded gave up on its way. */
