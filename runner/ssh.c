@@ -300,7 +300,7 @@ static bool open_master(struct ssh *ssh, double timeout_s, struct err *err)
 			return true;
 		if (!worker_tick(ssh->worker, err))
 			return false;
-		if (!live || clock_mono_s() > end)
+		if (!live || clock_mono_s() > end || (ssh->over && ssh->over(ssh->over_arg)))
 			return ssh_explain(ssh, tries.said.s, err);
 		clock_sleep_s(CHECK_S);
 	}

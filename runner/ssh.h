@@ -16,6 +16,8 @@ struct ssh {
 		*known_hosts; /* of the settings; the last two may be NULL */
 	char *dir;	      /* holds the control socket; NULL before it */
 	struct proc master;
+	bool (*over)(void *arg); /* asked while it connects: true ends that; NULL: never */
+	void *over_arg;
 };
 
 /* From [machine "NAME"]; connects to nothing yet. */
