@@ -82,6 +82,16 @@ static const struct {
 	 "d=/sys/class/dmi/id\n"
 	 "echo \"$(cat $d/sys_vendor $d/product_name $d/bios_version 2>/dev/null | tr '\\n' ' ')\""
 	 "\"nodes $(ls -d /sys/devices/system/node/node* 2>/dev/null | wc -l) cpus $(nproc)\"\n"},
+	/* Who builds kernels for it wants to know. */
+	{"drivers",
+	 "driver() { d=$(readlink -f \"$1\"); while [ ${#d} -gt 1 ] && [ ! -e \"$d/driver\" ]; do "
+	 "d=${d%/*}; done; d=$(readlink \"$d/driver\") && echo \"${d##*/}\" || echo '(unknown)'; "
+	 "}\n"
+	 "net=$(awk '$2 == \"00000000\" { print $1; exit }' /proc/net/route)\n"
+	 "fs=$(awk '$2 == \"/\" { f = $3 } END { print f }' /proc/mounts)\n"
+	 "echo \"tested kernels need: ${net:-no network} by $(driver "
+	 "\"/sys/class/net/$net/device\"), / "
+	 "by $(driver \"/sys/dev/block/$(mountpoint -d / 2>/dev/null)\") and $fs\"\n"},
 	{"governor", "g=/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\n"
 		     "[ -r $g ] || { echo 'no frequency scaling is seen'; exit 0; }\n"
 		     "[ \"$(cat $g)\" = performance ] || { echo \"$(cat $g): the agent sets "
@@ -255,8 +265,8 @@ static bool check_agent(struct check *c, struct err *err)
 
 	if (!c->wish->agent)
 		return true;
-	if (!target_push_agent(&c->ssh, target_dir(c->worker, c->machine), c->wish->agent, job,
-			       &script, err) ||
+	if (!target_push_agent(&c->ssh, target_dir(c->worker, c->machine), c->wish->agent,
+			       c->state.agent, job, &script, err) ||
 	    !ssh_script(&c->ssh, script.s, SCRIPT_S, &out, &status, err)) {
 		say(c, "agent", CHECK_BAD, err->msg);
 		return !must_stop(err);

@@ -58,6 +58,7 @@ like "an initrd is made for it" "$(one)" '^ok\|'
 is "... and loaded" "$(cat "$box/loaded.initrd")" 'made of 6.99.0-good'
 checked >"$dir/checked"
 like "machine check makes one too" "$(cat "$dir/checked")" 'ok +initrd +what the settings name is there'
+like "... says what its kernels need, and what is still to do" "$(paste -s -d ' ' "$dir/checked")" 'tested kernels need: [^ ]+ by .* note +noise +not known yet: `mmperf noise box`'
 like "... and says what room modules have" "$(cat "$dir/checked")" 'ok +modules +/lib/modules has [0-9]+ MiB free'
 initrd 'echo no such hook >\&2 \&\& exit 5'
 like "a command that fails is told in its own words" "$(one)" "^[a-z]+\\|.*its initrd-command failed \\(status 5\\): no such hook; try it there as root, with KERNEL=$box/target/kernel"
