@@ -78,21 +78,13 @@ use_key other
 like "a key that it does not take" "$(check)" '^1 BAD +ssh .*it refuses our key: .*authorized_keys'
 # A machine that comes up: what was sent to it first is lost, and ssh alone would give up after 5 s.
 cat >"$dir/proxy" <<-'EOF'
-	import os, socket, sys, threading, time
-	lost = sys.argv[1]
-	if not os.path.exists(lost):
-	    open(lost, "w")
-	    time.sleep(60)
-	s = socket.create_connection((sys.argv[2], int(sys.argv[3])))
-	def pump(a, b):
-	    while data := os.read(a, 65536):
-	        os.write(b, data)
-	    os._exit(0)
-	threading.Thread(target=pump, args=(0, s.fileno())).start()
-	pump(s.fileno(), 1)
+	[ -e "$1" ] || { : >"$1"; exec sleep 60; }
+	exec 3<>"/dev/tcp/$2/$3"
+	cat <&3 &
+	exec cat >&3
 EOF
 use_key id
-printf '\tProxyCommand python3 %s %s %%h %%p\n' "$dir/proxy" "$dir/lost" >>"$dir/ssh_config"
+printf '\tProxyCommand bash %s %s %%h %%p\n' "$dir/proxy" "$dir/lost" >>"$dir/ssh_config"
 like "one whose first answer is lost is asked again meanwhile" "$(check)" 'ok +ssh +it answers'
 ok "... it was lost" [ -e "$dir/lost" ]
 use_key id
