@@ -118,8 +118,8 @@ static void start_guard(const struct agent *agent, struct guard *guard)
 	*guard = (struct guard){0};
 	if (watchdog_s <= 0 && deadman_s <= 0)
 		return;
-	guard_start(guard, (int)watchdog_s, deadman_s, &note);
-	agent_log(agent, "guard: %s, deadline %.0f s", note, deadman_s);
+	guard_start(guard, (int)watchdog_s, deadman_s, GUARD_SYSRQ, &note);
+	agent_log(agent, "guard: %s", note);
 }
 
 static int do_job(void *arg)

@@ -34,21 +34,22 @@ static void feed(int fd, char letter)
 		return; /* it will bite, which is what it is for */
 }
 
-static _Noreturn void restart_machine(void)
+/* Returns when that did not help, once it is told to stop. Until then the watchdog gets nothing. */
+static void restart_machine(const char *sysrq)
 {
 	static const char *const keys[] = {"s", "u", "b"};
 	struct err ignored;
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		if (!fs_poke("/proc/sysrq-trigger", keys[i], &ignored))
+		if (!fs_poke(sysrq, keys[i], &ignored))
 			continue;
 		clock_sleep_s(SYSRQ_S);
 	}
-	for (;;)
-		pause(); /* the watchdog is left */
+	while (!told_to_stop)
+		clock_sleep_s(FEED_S);
 }
 
-static _Noreturn void guard_main(int fd, double deadman_s)
+static _Noreturn void guard_main(int fd, double deadman_s, const char *sysrq)
 {
 	double end = deadman_s > 0 ? clock_mono_s() + deadman_s : (double)INFINITY;
 
@@ -56,7 +57,7 @@ static _Noreturn void guard_main(int fd, double deadman_s)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	while (!told_to_stop && getppid() != 1) {
 		if (clock_mono_s() > end)
-			restart_machine();
+			restart_machine(sysrq);
 		feed(fd, '\0');
 		clock_sleep_s(FEED_S);
 	}
@@ -84,21 +85,30 @@ static int open_watchdog(int seconds, char **note)
 	return fd;
 }
 
-void guard_start(struct guard *guard, int watchdog_s, double deadman_s, char **note)
+static char *tell_deadline(double deadman_s, const char *sysrq)
 {
+	if (deadman_s <= 0)
+		return xstrdup("no deadline");
+	return xasprintf("deadline %.0f s%s", deadman_s,
+			 fs_exists(sysrq) ? ""
+					  : ", which cannot restart it: no CONFIG_MAGIC_SYSRQ");
+}
+
+void guard_start(struct guard *guard, int watchdog_s, double deadman_s, const char *sysrq,
+		 char **note)
+{
+	AUTO_FREE char *dog = NULL, *deadline = tell_deadline(deadman_s, sysrq);
 	int fd = -1;
 
 	*guard = (struct guard){0};
-	*note = NULL;
 	if (watchdog_s > 0)
-		fd = open_watchdog(watchdog_s, note);
-	if (!*note)
-		*note = xstrdup("no watchdog");
+		fd = open_watchdog(watchdog_s, &dog);
+	*note = xasprintf("%s, %s", dog ? dog : "no watchdog", deadline);
 	if (fd < 0 && deadman_s <= 0)
 		return;
 	guard->pid = fork();
 	if (!guard->pid)
-		guard_main(fd, deadman_s);
+		guard_main(fd, deadman_s, sysrq);
 	if (guard->pid < 0)
 		guard->pid = 0;
 	/* Closed without the letter V it would go on to bite: the child's copy keeps it open. */

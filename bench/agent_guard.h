@@ -12,13 +12,16 @@
 
 #include <sys/types.h>
 
+#define GUARD_SYSRQ "/proc/sysrq-trigger"
+
 struct guard {
 	pid_t pid; /* 0: none */
 };
 
-/* watchdog_s: of its timer, 0 = leave it alone; deadman_s: from now, 0 = none. *note tells what is in
- * force, or why the watchdog is not; the caller frees it. */
-void guard_start(struct guard *guard, int watchdog_s, double deadman_s, char **note);
+/* watchdog_s: of its timer, 0 = leave it alone; deadman_s: from now, 0 = none; sysrq: GUARD_SYSRQ. *note tells
+ * what is in force, or why it is not; the caller frees it. */
+void guard_start(struct guard *guard, int watchdog_s, double deadman_s, const char *sysrq,
+		 char **note);
 /* The machine is well: the watchdog is stopped, where the driver lets it be. */
 void guard_stop(struct guard *guard);
 

@@ -8,6 +8,7 @@
 #include "cli/session.h"
 #include "cli/show.h"
 #include "cli/stop.h"
+#include "db/request.h"
 #include "runner/check.h"
 #include "runner/jobmain.h"
 
@@ -41,6 +42,26 @@ static void say(void *arg, const char *what, enum check_verdict verdict, const c
 	json_array_append_new(t->lines, line);
 }
 
+/* The last step of a first set-up, which takes boots. */
+static bool tell_pilot(struct session *session, const char *machine, struct teller *teller,
+		       struct err *err)
+{
+	AUTO_JSON *args = json_object();
+	AUTO_STR text = str_new();
+	struct db *db;
+	int64_t id;
+
+	js_set_str(args, "machine", machine);
+	if (!session_db(session, &db, err) || !request_find_done(db, "noise", args, 0, &id, err))
+		return false;
+	str_addf(&text,
+		 id ? "its pilot has measured it: `mmperf noise %s --last`"
+		    : "not known yet: `mmperf noise %s` measures by how much its boots scatter",
+		 machine);
+	say(teller, "noise", id ? CHECK_OK : CHECK_NOTE, text.s);
+	return true;
+}
+
 static bool check(struct session *session, const struct settings *settings, const char *machine,
 		  struct check_wish *wish, struct err *err)
 {
@@ -56,7 +77,8 @@ static bool check(struct session *session, const struct settings *settings, cons
 	    !worker_open_machine(&w, settings, machine, holder, stop_flag(), err))
 		return false;
 	wish->agent = agent;
-	ok = check_machine(&w, machine, wish, &out, err);
+	ok = check_machine(&w, machine, wish, &out, err) &&
+	     tell_pilot(session, machine, &teller, err);
 	if (session->json)
 		session_print_json(lines);
 	return ok;
@@ -98,11 +120,9 @@ const struct command machine_check = {
 	.name = "machine check",
 	.summary = "look at all that must be right about it",
 	.usage = "NAME [--no-jump] [--power-cycle]",
-	.about = "One line for each thing that a machine of driver kexec needs, with what to do "
-		 "where it is\n"
-		 "not right: ssh, root, tools, power, console, agent, kexec, and a round trip of "
-		 "its "
-		 "own kernel.\n"
+	.about = "One line for each thing that a machine of driver kexec needs, with what to do\n"
+		 "where it is not right: ssh, root, tools, drivers, power, console, agent, kexec,\n"
+		 "a jump of its own kernel, noise.\n"
 		 "No boot runs on it meanwhile.",
 	.run = run,
 };

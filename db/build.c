@@ -83,18 +83,19 @@ static bool image_upsert(struct db *db, const struct build_result *result, int64
 			 struct err *err)
 {
 	static const char sql[] =
-		"insert into images (content_hash, build_id, kernel, system_map)"
-		" values ($1, $2, $3::bigint, $4::bigint)"
+		"insert into images (content_hash, build_id, kernel, system_map, modules)"
+		" values ($1, $2, $3::bigint, $4::bigint, $5::bigint)"
 		" on conflict (content_hash) do update set content_hash = excluded.content_hash"
 		" returning id";
 	AUTO_ROWS *rows = NULL;
-	int64_t kernel, map;
+	int64_t kernel, map, modules;
 
 	if (!artifact_upsert(db, &result->kernel, "kernel", &kernel, err) ||
 	    !artifact_upsert(db, &result->system_map, "system-map", &map, err) ||
+	    !artifact_upsert(db, &result->modules, "modules", &modules, err) ||
 	    !db_query(db, sql,
 		      DBV(dbv_text(result->content_hash), dbv_text(result->build_id),
-			  dbv_id(kernel), dbv_id(map)),
+			  dbv_id(kernel), dbv_id(map), dbv_id(modules)),
 		      DB_ONE, &rows, err))
 		return err_wrap(err, "image");
 	*id = row_i64(rows, 0, "id");
@@ -132,7 +133,8 @@ bool build_verified(struct db *db, int64_t build, struct err *err)
 bool image_read(struct db *db, int64_t id, struct image *out, struct err *err)
 {
 	static const char sql[] =
-		"select i.build_id, a.sha256 from images i join artifacts a on a.id = i.kernel"
+		"select i.build_id, a.sha256, m.sha256 as modules from images i"
+		" join artifacts a on a.id = i.kernel left join artifacts m on m.id = i.modules"
 		" where i.id = $1::bigint";
 	AUTO_ROWS *rows = NULL;
 
@@ -142,6 +144,7 @@ bool image_read(struct db *db, int64_t id, struct image *out, struct err *err)
 		.id = id,
 		.build_id = row_dup(rows, 0, "build_id"),
 		.kernel_sha256 = row_dup(rows, 0, "sha256"),
+		.modules_sha256 = row_dup(rows, 0, "modules"),
 	};
 	return true;
 }
@@ -150,5 +153,6 @@ void image_release(struct image *image)
 {
 	free(image->build_id);
 	free(image->kernel_sha256);
+	free(image->modules_sha256);
 	*image = (struct image){0};
 }

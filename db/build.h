@@ -40,6 +40,7 @@ struct build_result {
 	const char *build_id;
 	struct artifact kernel;
 	struct artifact system_map;
+	struct artifact modules;
 	struct artifact config;
 	struct artifact log;
 	bool incremental;
@@ -60,6 +61,7 @@ struct image {
 	int64_t id;
 	char *build_id;
 	char *kernel_sha256;
+	char *modules_sha256; /* NULL: it has none */
 };
 
 bool image_read(struct db *db, int64_t id, struct image *out, struct err *err) _must_check;

@@ -220,6 +220,11 @@ const struct conf_key settings_keys[] = {
 	{"machine", true, "panic", CONF_INT, "10",
 	 "Seconds after which a tested kernel that panicked restarts the machine (kexec).",
 	 CONF_WITHIN(0, 86400)},
+	{"machine", true, "panic-on", CONF_STRING, "oops softlockup hung-task",
+	 "What counts as a panic of a tested kernel: words of oops, softlockup, hung-task, "
+	 "rcu-stall. A busy "
+	 "emulator makes soft lockups by itself (kexec).",
+	 CONF_OPTIONAL},
 	{"machine", true, "watchdog", CONF_SECONDS, "60s",
 	 "The agent sets the machine's hardware watchdog to this and feeds it; 0 leaves it alone "
 	 "(kexec).",
@@ -236,8 +241,12 @@ const struct conf_key settings_keys[] = {
 	{"machine", true, "target-initrd", CONF_STRING, NULL,
 	 "The same, for a file on the machine (kexec).", CONF_OPTIONAL},
 	{"machine", true, "initrd-command", CONF_STRING, NULL,
-	 "Shell command on the machine that makes an initrd for $KERNEL and prints its path "
-	 "(kexec).",
+	 "Shell command on the machine that makes an initrd for $KERNEL and prints its path; with "
+	 "modules, their directory is /lib/modules/$RELEASE (kexec).",
+	 CONF_OPTIONAL},
+	{"machine", true, "modules", CONF_BOOL, "false",
+	 "Install the tested kernel's modules in /lib/modules while it is tested; its recipe needs "
+	 "CONFIG_MODULES (kexec).",
 	 CONF_OPTIONAL},
 	{"machine", true, "reboot-timeout", CONF_SECONDS, "5m",
 	 "Until a machine is taken to have failed to come back by one step of recovery (kexec).",

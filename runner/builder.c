@@ -12,10 +12,12 @@
 #include "base/fs.h"
 #include "runner/as_user.h"
 #include "runner/layout.h"
+#include "runner/modules.h"
 
 #define MAX_LOG	    ((size_t)64 << 20)
 #define LINE_LENGTH 300
 #define KILLED	    128 /* of an exit status: 128 + signal */
+#define MODULES	    ".mmperf-modules.tar.gz"
 
 static const struct {
 	const char *machine; /* of uname */
@@ -31,6 +33,7 @@ void made_release(struct made *made)
 	free(made->error);
 	free(made->kernel);
 	free(made->system_map);
+	free(made->modules);
 	free(made->config);
 	free(made->log);
 	*made = (struct made){0};
@@ -90,6 +93,7 @@ struct maker {
 	char *log;
 	char *ccache_dir;
 	bool ccache;
+	bool modules; /* the configuration has them */
 };
 
 static void maker_release(struct maker *mk)
@@ -144,6 +148,7 @@ static void push_env(const struct maker *mk, struct strs *env)
 	strs_pushf(env, "HOME=%s", mk->wt->tree);
 	strs_pushf(env, "CCACHE_DIR=%s", mk->ccache_dir);
 	strs_pushf(env, "KCONFIG_ALLCONFIG=%s", mk->fragment);
+	strs_pushl(env, "INSTALL_MOD_PATH=" MODULES_DIR, "INSTALL_MOD_STRIP=1", NULL);
 }
 
 static int parallel_jobs(const struct maker *mk)
@@ -153,9 +158,8 @@ static int parallel_jobs(const struct maker *mk)
 	return jobs > 0 ? jobs : (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* make of one target; *status is its exit status. */
-static bool make(struct maker *mk, const char *target, const char *target2, int *status,
-		 struct err *err)
+/* make of the targets, words with blanks between; *status is its exit status. */
+static bool make(struct maker *mk, const char *targets, int *status, struct err *err)
 {
 	const char *compiler = conf_str(mk->settings->conf, "build", NULL, "compiler");
 	CLEANUP(proc_spec_release)
@@ -174,9 +178,7 @@ static bool make(struct maker *mk, const char *target, const char *target2, int 
 	strs_pushf(&spec.argv, "-j%d", parallel_jobs(mk));
 	strs_pushl(&spec.argv, "LOCALVERSION=", NULL);
 	strs_pushf(&spec.argv, "CC=%s%s", mk->ccache ? "ccache " : "", compiler);
-	strs_push(&spec.argv, target);
-	if (target2)
-		strs_push(&spec.argv, target2);
+	strs_split(&spec.argv, targets, " ");
 	push_env(mk, &spec.env);
 	return worker_run(mk->wt->worker, &spec,
 			  conf_f64(mk->settings->conf, "build", NULL, "timeout"), status, err);
@@ -186,26 +188,9 @@ static bool make(struct maker *mk, const char *target, const char *target2, int 
  * "make vmlinux.a": the kernel's Makefile takes that for one file to be made alone, and leaves an old one. */
 static bool make_layout(struct maker *mk, int64_t seed, int *status, struct err *err)
 {
-	if (!make(mk, "vmlinux", NULL, status, err))
+	if (!make(mk, "vmlinux", status, err))
 		return false;
 	return *status != 0 || layout_spread(mk->wt, seed, mk->log, err);
-}
-
-static bool make_all(struct maker *mk, const struct build *build, bool clean, int *status,
-		     struct err *err)
-{
-	*status = 0;
-	if (!layout_forget(mk->wt, err))
-		return false;
-	if (clean && mk->wt->incremental && !make(mk, "clean", NULL, status, err))
-		return false;
-	if (*status == 0 && mk->wt->configure && !make(mk, "allnoconfig", NULL, status, err))
-		return false;
-	if (*status == 0 && build->layout_seed && !make_layout(mk, build->layout_seed, status, err))
-		return false;
-	if (*status == 0 && !make(mk, "vmlinux", mk->target, status, err))
-		return false;
-	return *status != 0 || !build->layout_seed || layout_kept(mk->wt, err);
 }
 
 /* A build of a stranger's Makefile may put anything at these names. */
@@ -222,6 +207,38 @@ static bool own_file(const struct worktree *wt, const char *name, char **path, s
 	return true;
 }
 
+static bool make_modules(struct maker *mk, int *status, struct err *err)
+{
+	if (!modules_forget(mk->wt, mk->log, err) ||
+	    !make(mk, "modules_install DEPMOD=true", status, err))
+		return false;
+	return *status != 0 || modules_pack(mk->wt, MODULES, mk->log, err);
+}
+
+static bool make_all(struct maker *mk, const struct build *build, bool clean, int *status,
+		     struct err *err)
+{
+	AUTO_FREE char *config = NULL, *targets = NULL;
+	struct err ignored;
+
+	*status = 0;
+	if (!layout_forget(mk->wt, err))
+		return false;
+	if (clean && mk->wt->incremental && !make(mk, "clean", status, err))
+		return false;
+	if (*status == 0 && mk->wt->configure && !make(mk, "allnoconfig", status, err))
+		return false;
+	mk->modules = own_file(mk->wt, ".config", &config, &ignored) && modules_configured(config);
+	if (*status == 0 && build->layout_seed && !make_layout(mk, build->layout_seed, status, err))
+		return false;
+	targets = xasprintf("vmlinux %s%s", mk->target, mk->modules ? " modules" : "");
+	if (*status == 0 && !make(mk, targets, status, err))
+		return false;
+	if (*status == 0 && mk->modules && !make_modules(mk, status, err))
+		return false;
+	return *status != 0 || !build->layout_seed || layout_kept(mk->wt, err);
+}
+
 static bool find_outputs(const struct maker *mk, struct made *out, struct err *err)
 {
 	AUTO_FREE char *vmlinux = NULL;
@@ -230,7 +247,9 @@ static bool find_outputs(const struct maker *mk, struct made *out, struct err *e
 	       own_file(mk->wt, mk->image, &out->kernel, err) &&
 	       own_file(mk->wt, "System.map", &out->system_map, err) &&
 	       own_file(mk->wt, ".config", &out->config, err) &&
-	       image_identify(vmlinux, &out->identity, err);
+	       image_identify(vmlinux, &out->identity, err) &&
+	       (!mk->modules || (own_file(mk->wt, MODULES, &out->modules, err) &&
+				 modules_identify(out->modules, &out->identity, err)));
 }
 
 /* The disk or the kernel's memory killer, not the source, stopped it. */

@@ -16,6 +16,7 @@ struct made {
 	double seconds;
 	char *kernel;
 	char *system_map;
+	char *modules; /* an archive; NULL: the configuration has none */
 	char *config;
 	char *log; /* NULL when there is none */
 };

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
@@ -81,6 +82,16 @@ static const struct {
 	 "d=/sys/class/dmi/id\n"
 	 "echo \"$(cat $d/sys_vendor $d/product_name $d/bios_version 2>/dev/null | tr '\\n' ' ')\""
 	 "\"nodes $(ls -d /sys/devices/system/node/node* 2>/dev/null | wc -l) cpus $(nproc)\"\n"},
+	/* Who builds kernels for it wants to know. */
+	{"drivers",
+	 "driver() { d=$(readlink -f \"$1\"); while [ ${#d} -gt 1 ] && [ ! -e \"$d/driver\" ]; do "
+	 "d=${d%/*}; done; d=$(readlink \"$d/driver\") && echo \"${d##*/}\" || echo '(unknown)'; "
+	 "}\n"
+	 "net=$(awk '$2 == \"00000000\" { print $1; exit }' /proc/net/route)\n"
+	 "fs=$(awk '$2 == \"/\" { f = $3 } END { print f }' /proc/mounts)\n"
+	 "echo \"tested kernels need: ${net:-no network} by $(driver "
+	 "\"/sys/class/net/$net/device\"), / "
+	 "by $(driver \"/sys/dev/block/$(mountpoint -d / 2>/dev/null)\") and $fs\"\n"},
 	{"governor", "g=/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\n"
 		     "[ -r $g ] || { echo 'no frequency scaling is seen'; exit 0; }\n"
 		     "[ \"$(cat $g)\" = performance ] || { echo \"$(cat $g): the agent sets "
@@ -89,28 +100,70 @@ static const struct {
 		     "echo performance\n"},
 };
 
+static bool check_script(struct check *c, const char *what, const char *script, struct err *err)
+{
+	AUTO_STR out = str_new();
+	int status = -1;
+	const char *text, *nl;
+
+	if (!ssh_script(&c->ssh, script, SCRIPT_S, &out, &status, err)) {
+		say(c, what, CHECK_BAD, err->msg);
+		return !must_stop(err);
+	}
+	text = str_trim(out.s);
+	nl = strrchr(text, '\n');
+	say(c, what,
+	    status == 0	  ? CHECK_OK
+	    : status == 4 ? CHECK_NOTE
+			  : CHECK_BAD,
+	    nl ? nl + 1 : text);
+	return true;
+}
+
 static bool check_scripts(struct check *c, struct err *err)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(scripts); i++) {
-		AUTO_STR out = str_new();
-		int status = -1;
-		const char *text, *nl;
-
-		if (!ssh_script(&c->ssh, scripts[i].script, SCRIPT_S, &out, &status, err)) {
-			if (must_stop(err))
-				return false;
-			say(c, scripts[i].what, CHECK_BAD, err->msg);
-			continue;
-		}
-		text = str_trim(out.s);
-		nl = strrchr(text, '\n');
-		say(c, scripts[i].what,
-		    status == 0	  ? CHECK_OK
-		    : status == 4 ? CHECK_NOTE
-				  : CHECK_BAD,
-		    nl ? nl + 1 : text);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(scripts); i++)
+		if (!check_script(c, scripts[i].what, scripts[i].script, err))
+			return false;
 	return true;
+}
+
+static const char modules_script[] =
+	"command -v depmod >/dev/null || { echo 'it has no depmod, which modules = true needs: "
+	"install kmod'; exit 3; }\n"
+	"mkdir -p /lib/modules && [ -w /lib/modules ] || { echo '/lib/modules cannot be written: "
+	"set modules = false'; exit 3; }\n"
+	"echo \"/lib/modules has $(df -Pk /lib/modules | awk 'NR == 2 { printf \"%d\", $4 / 1024 "
+	"}') "
+	"MiB free\"\n";
+
+static bool check_modules(struct check *c, struct err *err)
+{
+	return !conf_bool(c->worker->settings->conf, "machine", c->machine, "modules") ||
+	       check_script(c, "modules", modules_script, err);
+}
+
+/* As the settings make it, but for the machine's own kernel. */
+static bool check_initrd(struct check *c, struct err *err)
+{
+	const struct conf *conf = c->worker->settings->conf;
+	const char *local = conf_str(conf, "machine", c->machine, "initrd");
+	const struct target_kernel kernel = {
+		.remote_initrd = conf_str(conf, "machine", c->machine, "target-initrd"),
+		.initrd_command = conf_str(conf, "machine", c->machine, "initrd-command"),
+	};
+	bool ok = true;
+
+	if (!strcmp(conf_str(conf, "machine", c->machine, "root"), "initramfs") ||
+	    (!local && !kernel.remote_initrd && !kernel.initrd_command))
+		return true;
+	if (local && access(local, R_OK))
+		ok = err_sys(err, "cannot read %s, which initrd names", local);
+	ok = ok &&
+	     target_try_initrd(&c->ssh, target_dir(c->worker, c->machine), &kernel, LOAD_S, err);
+	say(c, "initrd", ok ? CHECK_OK : CHECK_BAD,
+	    ok ? "what the settings name is there" : err->msg);
+	return ok || !must_stop(err);
 }
 
 /* ssh and sudo in one: the look runs as root. Nothing else can be looked at without. */
@@ -212,8 +265,8 @@ static bool check_agent(struct check *c, struct err *err)
 
 	if (!c->wish->agent)
 		return true;
-	if (!target_push_agent(&c->ssh, target_dir(c->worker, c->machine), c->wish->agent, job,
-			       &script, err) ||
+	if (!target_push_agent(&c->ssh, target_dir(c->worker, c->machine), c->wish->agent,
+			       c->state.agent, job, &script, err) ||
 	    !ssh_script(&c->ssh, script.s, SCRIPT_S, &out, &status, err)) {
 		say(c, "agent", CHECK_BAD, err->msg);
 		return !must_stop(err);
@@ -346,7 +399,8 @@ bool check_machine(struct worker *w, const char *machine, const struct check_wis
 
 	ssh_init(&c.ssh, w, machine);
 	ok = set_out(&c, err) && check_ssh(&c, err) && check_scripts(&c, err) &&
-	     check_power(&c, err) && check_console(&c, err) && check_agent(&c, err) &&
+	     check_modules(&c, err) && check_initrd(&c, err) && check_power(&c, err) &&
+	     check_console(&c, err) && check_agent(&c, err) &&
 	     (!check_kexec(&c) || check_jump(&c, err)) && check_cycle(&c, err);
 	clean_up(&c);
 	if (c.bad && (ok || !must_stop(err)))

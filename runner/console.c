@@ -45,6 +45,22 @@ static const char *const ends[] = {
 	"You are in emergency mode",
 };
 
+#define NO_ROOT                                                                                   \
+	"it has no driver for the machine's root disk or the file system there: add them to the " \
+	"recipe, or set initrd-command"
+
+static const struct {
+	const char *text, *advice;
+} advices[] = {
+	{"Unable to mount root fs", NO_ROOT},
+	{"Gave up waiting for root", NO_ROOT},
+	{"Entering emergency mode", NO_ROOT},
+	{"You are in emergency mode",
+	 "its configuration lacks something that the machine's user space mounts or needs"},
+	{"No working init found", "it cannot run the machine's user space: CONFIG_BINFMT_ELF"},
+	{"Requested init", "it cannot run the machine's user space: CONFIG_BINFMT_ELF"},
+};
+
 static void add_plain(struct str *out, const char *s, size_t n)
 {
 	AUTO_STR text = str_new();
@@ -84,6 +100,14 @@ bool console_ends(const char *line, size_t n, bool banner)
 		if (has(line, n, ends[i]))
 			return true;
 	return banner && has(line, n, BANNER);
+}
+
+const char *console_advice(const char *reason)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(advices); i++)
+		if (strstr(reason, advices[i].text))
+			return advices[i].advice;
+	return NULL;
 }
 
 bool console_is_gap(const char *line, size_t n)

@@ -13,6 +13,9 @@
  */
 bool console_diagnose(const char *text, size_t n, const char **outcome, struct str *line);
 
+/* What a person can do about a kernel that ended so, in words; NULL when that is not known. A string constant. */
+const char *console_advice(const char *reason);
+
 /* Whether this line means that the kernel that said it will not go on: a panic, a halt, a user space that
  * waits for a person. banner: so do a kernel's first words, since ours has said them before. */
 bool console_ends(const char *line, size_t n, bool banner);

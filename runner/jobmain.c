@@ -131,6 +131,7 @@ static bool store_build(struct worker *w, void *arg, struct err *err)
 
 	if (made->built && (!put(w, made->kernel, &result.kernel, err) ||
 			    !put(w, made->system_map, &result.system_map, err) ||
+			    !put(w, made->modules, &result.modules, err) ||
 			    !put(w, made->config, &result.config, err)))
 		return false;
 	return put(w, made->log, &result.log, err) && db_tx_begin(w->db, &tx, err) &&
@@ -324,7 +325,7 @@ static bool find_driver(struct worker *w, const struct machine_driver **driver, 
 
 static bool do_boot(struct worker *w, struct err *err)
 {
-	AUTO_FREE char *kernel = NULL, *agent = NULL;
+	AUTO_FREE char *kernel = NULL, *modules = NULL, *agent = NULL;
 	CLEANUP(image_release) struct image image = {0};
 	const struct machine_driver *driver = NULL;
 	json_t *job = NULL;
@@ -333,8 +334,10 @@ static bool do_boot(struct worker *w, struct err *err)
 
 	if (!find_driver(w, &driver, err) || !job_agent_path(&agent, err))
 		return false;
-	if (w->lease.job.image && (!image_read(w->db, w->lease.job.image, &image, err) ||
-				   !store_get(w->store, image.kernel_sha256, &kernel, err)))
+	if (w->lease.job.image &&
+	    (!image_read(w->db, w->lease.job.image, &image, err) ||
+	     !store_get(w->store, image.kernel_sha256, &kernel, err) ||
+	     (image.modules_sha256 && !store_get(w->store, image.modules_sha256, &modules, err))))
 		return false;
 	if (!agent_job(w, &job, err)) {
 		json_decref(job);
@@ -342,6 +345,7 @@ static bool do_boot(struct worker *w, struct err *err)
 	}
 	machine_init(&m, w, driver, job);
 	m.kernel = kernel;
+	m.modules = modules;
 	m.build_id = image.build_id;
 	m.agent = agent;
 	ok = boot_begin(w->db, w->lease.attempt, w->lease.machine, w->lease.job.image,

@@ -14,7 +14,6 @@
 #define PAD_DIR	    ".mmperf-layout"
 #define SPREAD	    ".vmlinux.a" /* becomes vmlinux.a */
 #define MAX_MEMBERS ((size_t)4 << 20)
-#define TOOL_S	    300.0
 
 /* A trap instruction on x86; nothing jumps there anyway. */
 static const char pad_source[] = ".text\n.p2align 6\n.skip pad, 0xcc\n";
@@ -36,31 +35,6 @@ bool layout_forget(const struct worktree *wt, struct err *err)
 	return !unlink(mark) || err_sys(err, "cannot remove %s", mark);
 }
 
-/* A tool of the build user, in the tree, as make would run it; argv is empty afterwards. */
-static bool run_tool(const struct worktree *wt, struct strs *argv, const char *out, struct err *err)
-{
-	CLEANUP(proc_spec_release)
-	struct proc_spec spec = {
-		.argv = *argv,
-		.env_clear = true,
-		.cwd = wt->tree,
-		.out_path = out,
-		.user = wt->user,
-		.no_network = true,
-		.cpus = wt->worker->cpus,
-		.nice = 10,
-		.pass_fd = wt->lock_fd,
-	};
-	int status;
-
-	*argv = (struct strs)STRS_INIT;
-	strs_pushl(&spec.env, "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", NULL);
-	if (!worker_run(wt->worker, &spec, TOOL_S, &status, err))
-		return false;
-	return !status || err_set(err, ERR_FAILED, "layout: %s exited with status %d in %s",
-				  spec.argv.v[0], status, wt->tree);
-}
-
 static bool make_pads(const struct worktree *wt, const char *log, struct err *err)
 {
 	AUTO_FREE char *source = xasprintf("%s/pad.s", wt->dir);
@@ -68,7 +42,7 @@ static bool make_pads(const struct worktree *wt, const char *log, struct err *er
 
 	strs_pushl(&argv, "mkdir", "-p", PAD_DIR, NULL);
 	if (!fs_write_atomic(source, pad_source, strlen(pad_source), 0644, err) ||
-	    !run_tool(wt, &argv, log, err))
+	    !worktree_run(wt, &argv, log, err))
 		return false;
 	for (int i = 1; i < PADS; i++) {
 		strs_pushl(&argv, "as", "--defsym", NULL);
@@ -76,7 +50,7 @@ static bool make_pads(const struct worktree *wt, const char *log, struct err *er
 		strs_push(&argv, "-o");
 		strs_pushf(&argv, PAD_DIR "/%d.o", i);
 		strs_push(&argv, source);
-		if (!run_tool(wt, &argv, log, err))
+		if (!worktree_run(wt, &argv, log, err))
 			return false;
 	}
 	return true;
@@ -89,7 +63,7 @@ static bool list_members(const struct worktree *wt, struct str *out, struct err 
 
 	unlink(path);
 	strs_pushl(&argv, "ar", "t", "vmlinux.a", NULL);
-	return run_tool(wt, &argv, path, err) && fs_read(path, MAX_MEMBERS, out, err);
+	return worktree_run(wt, &argv, path, err) && fs_read(path, MAX_MEMBERS, out, err);
 }
 
 static void push_spread(struct strs *argv, char *members, int64_t seed)
@@ -115,14 +89,14 @@ static bool replace_archive(const struct worktree *wt, char *members, int64_t se
 	AUTO_STRS argv = STRS_INIT;
 
 	strs_pushl(&argv, "rm", "-f", SPREAD, NULL);
-	if (!run_tool(wt, &argv, log, err))
+	if (!worktree_run(wt, &argv, log, err))
 		return false;
 	strs_pushl(&argv, "ar", "cDPqST", SPREAD, NULL);
 	push_spread(&argv, members, seed);
-	if (!run_tool(wt, &argv, log, err))
+	if (!worktree_run(wt, &argv, log, err))
 		return false;
 	strs_pushl(&argv, "mv", "-f", SPREAD, "vmlinux.a", NULL);
-	return run_tool(wt, &argv, log, err);
+	return worktree_run(wt, &argv, log, err);
 }
 
 bool layout_spread(const struct worktree *wt, int64_t seed, const char *log, struct err *err)

@@ -160,17 +160,20 @@ bool machine_console_facts(struct machine *m, struct console_facts *out)
 bool machine_diagnose(struct machine *m, const char *otherwise, const char *why)
 {
 	AUTO_STR console = str_new(), line = str_new();
-	const char *outcome = NULL;
+	const char *outcome = NULL, *advice;
 	size_t from;
 
 	read_console(m, &console, &from);
 	if (console_diagnose(console.s + from, console.len - from, &outcome, &line)) {
 		machine_verdict(m, outcome, "%s", line.s);
-		return true;
+	} else {
+		console_last_line(console.s + from, console.len - from, &line);
+		machine_verdict(m, otherwise, "%s; last console line: %s", why,
+				*line.s ? line.s : "(none)");
 	}
-	console_last_line(console.s + from, console.len - from, &line);
-	machine_verdict(m, otherwise, "%s; last console line: %s", why,
-			*line.s ? line.s : "(none)");
+	advice = console_advice(m->reason.s);
+	if (advice)
+		str_addf(&m->reason, " (%s)", advice);
 	return true;
 }
 

@@ -24,6 +24,7 @@ struct machine {
 	const struct machine_driver *driver;
 	const char *name;     /* of its [machine "NAME"] settings */
 	const char *kernel;   /* path of the kernel; NULL: the running one */
+	const char *modules;  /* path of their archive; NULL: the kernel has none */
 	const char *build_id; /* that it must have; NULL: any */
 	const char *agent;    /* path of mmperf-agent */
 	char nonce[33];
@@ -65,8 +66,8 @@ struct machine_driver {
 bool machine_driver_find(const char *name, const struct machine_driver **out,
 			 struct err *err) _must_check;
 
-/* json: the agent's job without nonce and init, which are added; taken. kernel, build_id, agent and
- * worker are borrowed. */
+/* json: the agent's job without nonce and init, which are added; taken. kernel, modules, build_id, agent
+ * and worker are borrowed. */
 void machine_init(struct machine *m, struct worker *worker, const struct machine_driver *driver,
 		  json_t *job);
 void machine_release(struct machine *m);

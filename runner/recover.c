@@ -10,7 +10,8 @@
 
 /* One look: a machine that is up answers in less, one that is not may answer the next time. */
 #define LOOK_S	15.0
-#define PAUSE_S 0.3
+#define LEAST_S 5.0
+#define PAUSE_S 0.1
 /* Of a step's time, for what the machine does by itself (panic=N, a watchdog). */
 #define ALONE	0.5
 
@@ -54,12 +55,14 @@ struct wait {
 	struct console_watch *watch; /* may be NULL */
 };
 
-/* One look; *over: there is no use in another. */
-static bool look(struct ssh *ssh, const struct wait *w, struct target_state *state, bool *over,
-		 struct err *err)
+/* One look, until end_s if it takes no answer; *over: there is no use in another. */
+static bool look(struct ssh *ssh, const struct wait *w, double end_s, struct target_state *state,
+		 bool *over, struct err *err)
 {
+	double timeout_s = fmax(LEAST_S, fmin(LOOK_S, end_s - clock_mono_s()));
+
 	*over = false;
-	if (!target_look(ssh, w->dir, LOOK_S, state, err)) {
+	if (!target_look(ssh, w->dir, timeout_s, state, err)) {
 		*over = must_stop(err) || stopped(ssh);
 		return false;
 	}
@@ -69,23 +72,28 @@ static bool look(struct ssh *ssh, const struct wait *w, struct target_state *sta
 	return err_set(err, ERR_FAILED, "it still runs the boot that should have ended");
 }
 
+static bool is_dead(void *watch)
+{
+	return console_watch_ended(watch);
+}
+
 /* On its way down or up a machine refuses logins in ways that pass: only the time ends this. */
-static bool wait_for_boot(struct ssh *ssh, const struct wait *w, struct target_state *state,
-			  struct err *err)
+static bool look_until_boot(struct ssh *ssh, const struct wait *w, struct target_state *state,
+			    struct err *err)
 {
 	double end = clock_mono_s() + w->timeout_s;
 	struct err why;
 	bool over;
 
 	for (;;) {
-		if (look(ssh, w, state, &over, &why))
+		if (look(ssh, w, end, state, &over, &why))
 			return true;
 		if (over) {
 			*err = why;
 			return false;
 		}
 		ssh_disconnect(ssh);
-		if (w->watch && console_watch_ended(w->watch))
+		if (w->watch && is_dead(w->watch))
 			return err_set(err, ERR_TIMEOUT, "the console says that it is over: %s",
 				       w->watch->line.s);
 		if (clock_mono_s() > end)
@@ -93,6 +101,18 @@ static bool wait_for_boot(struct ssh *ssh, const struct wait *w, struct target_s
 				       "not back after %g s: %s", w->timeout_s, why.msg);
 		clock_sleep_s(PAUSE_S);
 	}
+}
+
+static bool wait_for_boot(struct ssh *ssh, const struct wait *w, struct target_state *state,
+			  struct err *err)
+{
+	bool ok;
+
+	ssh->over = w->watch ? is_dead : NULL;
+	ssh->over_arg = w->watch;
+	ok = look_until_boot(ssh, w, state, err);
+	ssh->over = NULL;
+	return ok;
 }
 
 bool recovery_wait(struct ssh *ssh, const char *dir, const char *not_boot, double timeout_s,

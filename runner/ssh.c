@@ -10,8 +10,13 @@
 #include "base/fs.h"
 
 #define MAX_SAID   ((size_t)4 << 20)
-#define CHECK_S	   0.1
+#define CHECK_S	   0.02
 #define MUX_WAIT_S 10.0
+
+/* A machine that comes up loses what was sent to it before, and ssh waits seconds until it asks again: so another one
+ * asks meanwhile, as long as none has got an answer. */
+#define MAX_TRIES   3
+#define TRY_AFTER_S 2.0
 
 /* A remote shell of any kind reads this; the script itself is read by sh. */
 #define AS_ROOT "exec sh -c 'if [ \"$(id -u)\" = 0 ]; then exec sh -s; fi; exec sudo -n sh -s'"
@@ -30,14 +35,19 @@ void ssh_init(struct ssh *ssh, struct worker *worker, const char *machine)
 	};
 }
 
-void ssh_disconnect(struct ssh *ssh)
+static void remove_dir(char **dir)
 {
 	struct err ignored;
 
+	if (*dir && !fs_remove_tree(*dir, &ignored))
+		rmdir(*dir);
+	free(TAKE(*dir));
+}
+
+void ssh_disconnect(struct ssh *ssh)
+{
 	proc_kill(&ssh->master, 0);
-	if (ssh->dir && !fs_remove_tree(ssh->dir, &ignored))
-		rmdir(ssh->dir);
-	free(TAKE(ssh->dir));
+	remove_dir(&ssh->dir);
 }
 
 void ssh_release(struct ssh *ssh)
@@ -52,7 +62,8 @@ static void push_option(struct strs *argv, const char *option)
 }
 
 /* Nothing may ask a question, and nothing may learn a host key by itself. */
-static void push_options(const struct ssh *ssh, const char *log_level, struct strs *argv)
+static void push_options(const struct ssh *ssh, const char *dir, const char *log_level,
+			 struct strs *argv)
 {
 	static const char *const fixed[] = {
 		"BatchMode=yes",
@@ -80,16 +91,16 @@ static void push_options(const struct ssh *ssh, const char *log_level, struct st
 		strs_push(argv, "-o");
 		strs_pushf(argv, "UserKnownHostsFile=%s", ssh->known_hosts);
 	}
-	if (ssh->dir) {
+	if (dir) {
 		strs_push(argv, "-o");
-		strs_pushf(argv, "ControlPath=%s/c", ssh->dir);
+		strs_pushf(argv, "ControlPath=%s/c", dir);
 	}
 }
 
 void ssh_argv(const struct ssh *ssh, bool quiet, struct strs *argv)
 {
 	strs_push(argv, "ssh");
-	push_options(ssh, quiet ? "QUIET" : "ERROR", argv);
+	push_options(ssh, ssh->dir, quiet ? "QUIET" : "ERROR", argv);
 	strs_pushl(argv, "-o", "ControlMaster=no", "-T", ssh->destination, AS_ROOT, NULL);
 }
 
@@ -182,64 +193,126 @@ static bool master_answers(struct ssh *ssh, struct err *err)
 	int status = -1;
 
 	strs_push(&spec.argv, "ssh");
-	push_options(ssh, "ERROR", &spec.argv);
+	push_options(ssh, ssh->dir, "ERROR", &spec.argv);
 	strs_pushl(&spec.argv, "-O", "check", ssh->destination, NULL);
 	return run(ssh, &spec, MUX_WAIT_S, &out, &status, err) && status == 0;
 }
 
-static bool start_master(struct ssh *ssh, const char *log, struct err *err)
-{
-	CLEANUP(proc_spec_release) struct proc_spec spec = {.out_path = log};
-	char dir[] = "/tmp/mmperf-ssh-XXXXXX";
+/* Each has a directory of its own, for its control socket and what it says. Not in the attempt's: a socket's path may
+ * have 107 characters. */
+struct asking {
+	char *dir;
+	struct proc master;
+};
 
-	/* Not in the attempt's directory: a socket's path may have 107 characters. */
-	if (!mkdtemp(dir))
-		return err_sys(err, "cannot make %s", dir);
-	ssh->dir = xstrdup(dir);
-	strs_push(&spec.argv, "ssh");
-	push_options(ssh, "ERROR", &spec.argv);
-	strs_pushl(&spec.argv, "-o", "ControlMaster=yes", "-N", "-T", ssh->destination, NULL);
-	return proc_start(&spec, &ssh->master, err);
+struct tries {
+	struct asking v[MAX_TRIES];
+	double next_s;	 /* when another one may begin */
+	struct str said; /* by the last that gave up */
+};
+
+static void tries_release(struct tries *tries)
+{
+	for (size_t i = 0; i < MAX_TRIES; i++) {
+		proc_kill(&tries->v[i].master, 0);
+		remove_dir(&tries->v[i].dir);
+	}
+	str_release(&tries->said);
 }
 
-static bool wait_for_master(struct ssh *ssh, double timeout_s, const char *log, struct err *err)
+static bool start_try(const struct ssh *ssh, struct asking *t, struct err *err)
 {
-	AUTO_FREE char *socket = xasprintf("%s/c", ssh->dir);
-	double end = clock_mono_s() + timeout_s;
-	AUTO_STR said = str_new();
+	char dir[] = "/tmp/mmperf-ssh-XXXXXX";
+	CLEANUP(proc_spec_release) struct proc_spec spec = {0};
+	AUTO_FREE char *log = NULL;
+
+	if (!mkdtemp(dir))
+		return err_sys(err, "cannot make %s", dir);
+	t->dir = xstrdup(dir);
+	spec.out_path = log = xasprintf("%s/said", dir);
+	strs_push(&spec.argv, "ssh");
+	push_options(ssh, dir, "ERROR", &spec.argv);
+	strs_pushl(&spec.argv, "-o", "ControlMaster=yes", "-N", "-T", ssh->destination, NULL);
+	return proc_start(&spec, &t->master, err);
+}
+
+/* True: it is open. Else *t is empty again when it gave up. */
+static bool look_at_try(struct tries *tries, struct asking *t)
+{
+	AUTO_FREE char *socket = xasprintf("%s/c", t->dir), *log = xasprintf("%s/said", t->dir);
 	struct err ignored;
 	int status;
 
+	if (!proc_wait(&t->master, 0, &status))
+		return fs_exists(socket);
+	str_clear(&tries->said);
+	if (!fs_read(log, MAX_SAID, &tries->said, &ignored))
+		str_clear(&tries->said);
+	remove_dir(&t->dir);
+	return false;
+}
+
+/* True: one is open, and ssh's own. */
+static bool look_at_tries(struct ssh *ssh, struct tries *tries, size_t *live)
+{
+	*live = 0;
+	for (size_t i = 0; i < MAX_TRIES; i++) {
+		struct asking *t = &tries->v[i];
+
+		if (!t->dir)
+			continue;
+		if (look_at_try(tries, t)) {
+			ssh->dir = TAKE(t->dir);
+			ssh->master = t->master;
+			t->master = (struct proc)PROC_NONE;
+			return true;
+		}
+		*live += t->dir != NULL;
+	}
+	return false;
+}
+
+static bool start_another(const struct ssh *ssh, struct tries *tries, struct err *err)
+{
+	double now = clock_mono_s();
+
+	for (size_t i = 0; now >= tries->next_s && i < MAX_TRIES; i++)
+		if (!tries->v[i].dir) {
+			tries->next_s = now + TRY_AFTER_S;
+			return start_try(ssh, &tries->v[i], err);
+		}
+	return true;
+}
+
+static bool open_master(struct ssh *ssh, double timeout_s, struct err *err)
+{
+	CLEANUP(tries_release) struct tries tries = {.said = str_new()};
+	double end = clock_mono_s() + timeout_s;
+	size_t live;
+
+	for (size_t i = 0; i < MAX_TRIES; i++)
+		tries.v[i].master = (struct proc)PROC_NONE;
 	for (;;) {
-		if (proc_wait(&ssh->master, CHECK_S, &status))
-			break;
-		if (fs_exists(socket))
+		if (!start_another(ssh, &tries, err))
+			return false;
+		if (look_at_tries(ssh, &tries, &live))
 			return true;
 		if (!worker_tick(ssh->worker, err))
 			return false;
-		if (clock_mono_s() > end)
-			break;
+		if (!live || clock_mono_s() > end || (ssh->over && ssh->over(ssh->over_arg)))
+			return ssh_explain(ssh, tries.said.s, err);
+		clock_sleep_s(CHECK_S);
 	}
-	if (!fs_read(log, MAX_SAID, &said, &ignored))
-		str_clear(&said);
-	return ssh_explain(ssh, said.s, err);
 }
 
 bool ssh_connect(struct ssh *ssh, double timeout_s, struct err *err)
 {
-	AUTO_FREE char *log = xasprintf("%s/ssh.master", ssh->worker->dir);
 	struct err ignored;
-	bool ok;
 
 	if (ssh->dir && master_answers(ssh, &ignored))
 		return true;
 	ssh_disconnect(ssh);
-	unlink(log);
-	ok = worker_hold(ssh->worker, WORKER_HOLD_S, err) && start_master(ssh, log, err) &&
-	     wait_for_master(ssh, timeout_s, log, err);
-	if (!ok)
-		ssh_disconnect(ssh);
-	return ok;
+	return worker_hold(ssh->worker, WORKER_HOLD_S, err) && open_master(ssh, timeout_s, err);
 }
 
 bool ssh_script(struct ssh *ssh, const char *script, double timeout_s, struct str *out, int *status,
@@ -252,7 +325,7 @@ bool ssh_script(struct ssh *ssh, const char *script, double timeout_s, struct st
 	       err_wrap(err, "machine %s", ssh->destination);
 }
 
-bool ssh_push(struct ssh *ssh, const char *local, const char *remote, double timeout_s,
+bool ssh_push(struct ssh *ssh, const struct strs *locals, const char *dir, double timeout_s,
 	      struct err *err)
 {
 	CLEANUP(proc_spec_release) struct proc_spec spec = {0};
@@ -260,13 +333,15 @@ bool ssh_push(struct ssh *ssh, const char *local, const char *remote, double tim
 	int status = -1;
 
 	strs_pushl(&spec.argv, "scp", "-q", NULL);
-	push_options(ssh, "ERROR", &spec.argv);
-	strs_pushl(&spec.argv, "-o", "ControlMaster=no", "--", local, NULL);
-	strs_pushf(&spec.argv, "%s:%s", ssh->destination, remote);
+	push_options(ssh, ssh->dir, "ERROR", &spec.argv);
+	strs_pushl(&spec.argv, "-o", "ControlMaster=no", "--", NULL);
+	for (size_t i = 0; i < locals->n; i++)
+		strs_push(&spec.argv, locals->v[i]);
+	strs_pushf(&spec.argv, "%s:%s/", ssh->destination, dir);
 	if (!run(ssh, &spec, timeout_s, &out, &status, err))
 		return err_wrap(err, "copying to machine %s", ssh->destination);
 	if (status == 0)
 		return true;
 	ssh_explain(ssh, out.s, err);
-	return err_wrap(err, "copying %s", remote);
+	return err_wrap(err, "copying to %s", dir);
 }

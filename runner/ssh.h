@@ -16,6 +16,8 @@ struct ssh {
 		*known_hosts; /* of the settings; the last two may be NULL */
 	char *dir;	      /* holds the control socket; NULL before it */
 	struct proc master;
+	bool (*over)(void *arg); /* asked while it connects: true ends that; NULL: never */
+	void *over_arg;
 };
 
 /* From [machine "NAME"]; connects to nothing yet. */
@@ -25,8 +27,9 @@ void ssh_disconnect(struct ssh *ssh);
 void ssh_release(struct ssh *ssh);
 
 /*
- * One try to open the control connection; fine when it is open. ERR_FAILED: it does not answer (it
- * may be booting); ERR_USAGE: waiting will not help, such as a wrong key: the text says what will.
+ * Tries to open the control connection, for a machine that may be coming up; fine when it is open.
+ * ERR_FAILED: it does not answer (it may be booting); ERR_USAGE: waiting will not help, such as a
+ * wrong key: the text says what will.
  */
 bool ssh_connect(struct ssh *ssh, double timeout_s, struct err *err) _must_check;
 
@@ -37,8 +40,8 @@ bool ssh_connect(struct ssh *ssh, double timeout_s, struct err *err) _must_check
  */
 bool ssh_script(struct ssh *ssh, const char *script, double timeout_s, struct str *out, int *status,
 		struct err *err) _must_check;
-/* Copies a local file to a path that the login user can write. */
-bool ssh_push(struct ssh *ssh, const char *local, const char *remote, double timeout_s,
+/* Copies local files into a directory that the login user can write, under their own names. */
+bool ssh_push(struct ssh *ssh, const struct strs *locals, const char *dir, double timeout_s,
 	      struct err *err) _must_check;
 /* What stands before the remote command of a script that reads its text from stdin; for a child that
  * goes on beside us. quiet: nothing of ssh's own gets into the output. */

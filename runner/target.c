@@ -16,44 +16,98 @@
 /* A dot makes the kernel take it for a parameter of a module that is not there. */
 #define TOKEN_WORD "mmperf.token="
 
+#define MODULES_MARK ".mmperf"
+
 /* Words of a running command line that a jump must not inherit. */
 static const char *const dropped[] = {
 	"BOOT_IMAGE=", "initrd=", "crashkernel=", "acpi_rsdp=", TOKEN_WORD};
 
+/* Modules that an attempt installed, and nobody uses any more: a mark tells them from the machine's own. */
+#define DROP_MODULES                                                              \
+	"for m in /lib/modules/*/" MODULES_MARK "; do\n"                          \
+	"  [ ! -f \"$m\" ] || [ \"${m%/*}\" = \"/lib/modules/$(uname -r)\" ] || " \
+	"rm -rf \"${m%/*}\"\n"                                                    \
+	"done\n"
+
+/* With what the shell has built in where that does: it runs while the machine is busy coming up. */
 static const char look_script[] =
 	"say() { printf '%s=%s\\n' \"$1\" \"$2\"; }\n"
-	"get() { say \"$1\" \"$(cat \"$2\" 2>/dev/null)\"; }\n"
+	"get() { v=; [ ! -r \"$2\" ] || read -r v <\"$2\"; say \"$1\" \"$v\"; }\n"
 	"umask 022\n"
-	"mkdir -p \"$dir\" || exit 3\n"
+	"[ -d \"$dir\" ] || mkdir -p \"$dir\" || exit 3\n"
 	"chown \"${SUDO_UID:-0}:${SUDO_GID:-0}\" \"$dir\"\n"
 	/* of an attempt that broke off; what came read-only could not be written again */
-	"rm -f \"$dir/kernel\" \"$dir/initrd\" \"$dir/agent\" \"$dir/job.json\"\n"
+	"cd \"$dir\" || exit 3\n"
+	"rm -f kernel initrd modules agent.new job.json\n"
 	"get boot_id /proc/sys/kernel/random/boot_id\n"
-	"say release \"$(uname -r)\"\n"
+	"get release /proc/sys/kernel/osrelease\n"
 	"say notes \"$(od -An -v -tx1 /sys/kernel/notes 2>/dev/null | tr -d ' \\n')\"\n"
 	"get loaded /sys/kernel/kexec_loaded\n"
 	"get disabled /proc/sys/kernel/kexec_load_disabled\n"
-	"say lockdown \"$(sed -n 's/.*\\[\\(.*\\)\\].*/\\1/p' /sys/kernel/security/lockdown "
-	"2>/dev/null)\"\n"
-	"get healthy \"$dir/healthy\"\n"
+	"v=; [ ! -r /sys/kernel/security/lockdown ] || read -r v </sys/kernel/security/lockdown\n"
+	"v=${v#*[[]}\n"
+	"say lockdown \"${v%%[]]*}\"\n"
+	"get healthy healthy\n"
+	"[ ! -f agent ] || get agent agent.sum\n"
 	"say rsdp \"$(sed -n 's/^ACPI20=//p' /sys/firmware/efi/systab 2>/dev/null)\"\n"
-	"say free \"$(df -Pk \"$dir\" | awk 'NR == 2 { print $4 }')\"\n"
-	"say uptime \"$(cut -d' ' -f1 /proc/uptime)\"\n"
+	"df -Pk . | { read -r v; read -r v v v v rest; say free \"$v\"; }\n"
+	"read -r v rest </proc/uptime\n"
+	"say uptime \"$v\"\n"
 	"get cmdline /proc/cmdline\n";
 
 /* Each step that fails says why on a line of its own, which is what the user sees. */
-static const char load_script[] =
-	"fail() { echo \"$*\" >&2; exit 3; }\n"
-	"cd \"$dir\" || fail \"cannot enter $dir\"\n"
-	"check() { echo \"$1  $2\" | sha256sum -c --status || fail \"$2 arrived damaged in $dir\"; "
+#define FAIL "fail() { echo \"$*\" >&2; exit 3; }\n"
+
+/* What is done with files that were pushed begins so; a line `check SUM NAME` for each of them follows. */
+#define ARRIVED                                                                               \
+	FAIL "cd \"$dir\" || fail \"cannot enter $dir\"\n"                                    \
+	     "check() { echo \"$1  $2\" | sha256sum -c --status || fail \"${2%.new} arrived " \
+	     "damaged in $dir\"; }\n"
+
+/* make_initrd KERNEL RELEASE: $initrd becomes what $command prints, if there is a command. Ours is the script's own input,
+ * which the command may not read. */
+#define MAKE_INITRD                                                                            \
+	"make_initrd() {\n"                                                                    \
+	"  if [ -n \"$command\" ]; then\n"                                                     \
+	"    initrd=$(KERNEL=$1 RELEASE=$2 sh -c \"$command\" 2>initrd.err </dev/null) || {\n" \
+	"      status=$?\n"                                                                    \
+	"      said=$(tail -n 1 initrd.err)\n"                                                 \
+	"      fail \"its initrd-command failed (status $status)${said:+: $said}; try it "     \
+	"there as root, with KERNEL=$1\"\n"                                                    \
+	"    }\n"                                                                              \
+	"    [ -n \"$initrd\" ] || fail 'its initrd-command printed no path: its output has "  \
+	"to be the name of the initrd'\n"                                                      \
+	"  fi\n"                                                                               \
+	"  [ -z \"$initrd\" ] || [ -f \"$initrd\" ] || fail \"its initrd $initrd is not "      \
+	"there: see initrd-command and target-initrd\"\n"                                      \
 	"}\n"
-	"check \"$sum\" kernel\n"
-	"[ -z \"$initrd_sum\" ] || { check \"$initrd_sum\" initrd; initrd=$dir/initrd; }\n"
-	"if [ -n \"$command\" ]; then\n"
-	"  initrd=$(KERNEL=$dir/kernel sh -c \"$command\") || fail \"its initrd-command failed "
-	"(status $?)\"\n"
-	"fi\n"
-	"[ -z \"$initrd\" ] || [ -f \"$initrd\" ] || fail \"its initrd $initrd is not there\"\n"
+
+/* Marked before anything is in it, so that a kill leaves nothing that is taken for the machine's own. */
+static const char modules_script[] =
+	"unpack_modules() {\n"
+	"  command -v depmod >/dev/null || fail 'it has no depmod, which modules = true needs: "
+	"install kmod'\n"
+	"  rm -rf unpacked\n"
+	"  said=$(mkdir unpacked 2>&1 && tar -xzf modules --no-same-owner -C unpacked 2>&1) ||\n"
+	"    fail \"its modules cannot be unpacked in $dir: $(echo \"$said\" | head -n 1)\"\n"
+	"  set -- unpacked/lib/modules/*\n"
+	"  [ $# = 1 ] && [ -d \"$1\" ] && [ ! -L \"$1\" ] || fail 'its modules are not those of "
+	"one kernel'\n"
+	"  release=${1##*/}\n"
+	"  to=/lib/modules/$release\n"
+	"  rmdir \"$to\" 2>/dev/null\n"
+	"  [ ! -e \"$to\" ] || [ -f \"$to/" MODULES_MARK "\" ] || fail \"$to is the machine's own: "
+	"give tested kernels another release by CONFIG_LOCALVERSION\"\n"
+	"  said=$({ rm -rf \"$to\" && mkdir -p \"$to\" && : >\"$to/" MODULES_MARK
+	"\" && cp -R \"$1\"/* \"$to\" && depmod \"$release\"; } 2>&1) ||\n"
+	"    fail \"its modules cannot be installed in $to: $(echo \"$said\" | head -n 1)\"\n"
+	"  rm -rf unpacked modules\n"
+	"}\n";
+
+static const char load_script[] = DROP_MODULES
+	"release=\n"
+	"[ ! -f modules ] || unpack_modules\n"
+	"make_initrd \"$dir/kernel\" \"$release\"\n"
 	"command -v kexec >/dev/null || fail 'it has no kexec: install kexec-tools'\n"
 	"kexec -u >/dev/null 2>&1\n"
 	"why=''\n"
@@ -89,14 +143,17 @@ static const char sysrq_script[] =
 	"setsid sh -c 'sleep 0.2; for k in s u b; do echo $k; sleep 0.5; done >/proc/sysrq-trigger'"
 	" >/dev/null 2>&1 </dev/null &\n";
 
+/* The agent stays: the next attempt need not bring it, which costs time just when its kernel is up. */
+#define KEEP_AGENT                                                                      \
+	"[ ! -f agent.new ] || { chmod 755 agent.new && mv -f agent.new agent && echo " \
+	"\"$agent_sum\" >agent.sum; } || fail \"the agent cannot be kept in $dir\"\n"
+
 static const char agent_script[] =
-	"fail() { echo \"$*\" >&2; exit 3; }\n"
-	"cd \"$dir\" || exit 3\n"
 	"exec 2>agent.err\n"
-	"echo \"$sum  agent\" | sha256sum -c --status || fail 'the agent arrived damaged'\n"
 	"umask 077\n"
 	"printf %s \"$job\" >job.json || fail 'the job cannot be written'\n"
-	"chmod 755 agent\n"
+	"echo \"$agent_sum  agent\" | sha256sum -c --status || { rm -f agent.sum; fail 'the agent "
+	"arrived damaged'; }\n"
 	"exec ./agent --job job.json </dev/null\n";
 
 void target_state_release(struct target_state *state)
@@ -195,6 +252,7 @@ bool target_state_parse(const char *text, struct target_state *state, struct err
 	copy_value(text, "boot_id", state->boot_id, sizeof(state->boot_id));
 	copy_value(text, "release", state->release, sizeof(state->release));
 	copy_value(text, "rsdp", state->rsdp, sizeof(state->rsdp));
+	copy_value(text, "agent", state->agent, sizeof(state->agent));
 	copy_value(text, "lockdown", state->lockdown, sizeof(state->lockdown));
 	target_build_id(notes, state->build_id);
 	state->loaded = (int)number_of(text, "loaded", -1);
@@ -241,7 +299,7 @@ bool target_look(struct ssh *ssh, const char *dir, double timeout_s, struct targ
 
 	ssh_assign(&script, "dir", dir);
 	str_add(&script, look_script);
-	return ssh_connect(ssh, timeout_s, err) && run(ssh, script.s, SCRIPT_S, &out, err) &&
+	return ssh_connect(ssh, timeout_s, err) && run(ssh, script.s, timeout_s, &out, err) &&
 	       (target_state_parse(out.s, state, err) ||
 		err_wrap(err, "machine %s", ssh->destination));
 }
@@ -325,32 +383,115 @@ void target_command_line(const char *current, bool reuse, const char *words, con
 
 /* Loading and jumping -------------------------------------------------------------------------------- */
 
-static bool push_checked(struct ssh *ssh, const char *dir, const char *local, const char *name,
-			 char sum[HASH_HEX_SIZE], double timeout_s, struct err *err)
-{
-	AUTO_FREE char *remote = xasprintf("%s/%s", dir, name);
+/* Files on their way, and the lines that check them where they arrive. */
+struct files {
+	struct strs locals, names;
+	struct str checks;
+};
 
-	return hash_file(local, sum, err) && ssh_push(ssh, local, remote, timeout_s, err);
+static void files_release(struct files *files)
+{
+	strs_release(&files->locals);
+	strs_release(&files->names);
+	str_release(&files->checks);
+}
+
+/* local may be NULL. */
+static bool add_file(struct files *files, const char *local, const char *name, struct err *err)
+{
+	char sum[HASH_HEX_SIZE];
+
+	if (!local)
+		return true;
+	if (!hash_file(local, sum, err))
+		return false;
+	strs_push(&files->locals, local);
+	strs_push(&files->names, name);
+	str_addf(&files->checks, "check %s %s\n", sum, name);
+	return true;
+}
+
+/* Unless it is there. local may be NULL. */
+static bool add_agent(struct files *files, const char *local, const char *there,
+		      char sum[HASH_HEX_SIZE], struct err *err)
+{
+	sum[0] = '\0';
+	if (!local)
+		return true;
+	if (!hash_file(local, sum, err))
+		return false;
+	return !strcmp(sum, there) || add_file(files, local, "agent.new", err);
+}
+
+/* scp gives a file the name of the link to it. */
+static bool link_files(const struct files *files, const char *stage, struct strs *links,
+		       struct err *err)
+{
+	if (!fs_remove_tree(stage, err) || !fs_mkdirs(stage, 0700, err))
+		return false;
+	for (size_t i = 0; i < files->names.n; i++) {
+		AUTO_FREE char *real = realpath(files->locals.v[i], NULL);
+
+		strs_pushf(links, "%s/%s", stage, files->names.v[i]);
+		if (!real || symlink(real, links->v[i]))
+			return err_sys(err, "cannot link to %s", files->locals.v[i]);
+	}
+	return true;
+}
+
+/* In one session. */
+static bool push_files(struct ssh *ssh, const char *dir, const struct files *files,
+		       double timeout_s, struct err *err)
+{
+	AUTO_FREE char *stage = xasprintf("%s/push", ssh->worker->dir);
+	AUTO_STRS links = STRS_INIT;
+
+	if (!files->names.n)
+		return true;
+	return link_files(files, stage, &links, err) &&
+	       ssh_push(ssh, &links, dir, timeout_s, err) && fs_remove_tree(stage, err);
+}
+
+/* The beginning of a script that uses them. */
+static void add_arrived(struct str *script, const char *dir, const struct files *files,
+			const char *agent_sum)
+{
+	ssh_assign(script, "dir", dir);
+	ssh_assign(script, "agent_sum", agent_sum);
+	str_add(script, ARRIVED);
+	str_add(script, files->checks.s);
+	str_add(script, KEEP_AGENT);
+}
+
+static void assign_initrd(struct str *script, const char *dir, const struct target_kernel *kernel)
+{
+	AUTO_FREE char *ours = xasprintf("%s/initrd", dir);
+	const char *path = kernel->initrd ? ours : kernel->remote_initrd;
+
+	ssh_assign(script, "initrd", path ? path : "");
+	ssh_assign(script, "command", kernel->initrd_command ? kernel->initrd_command : "");
+	str_add(script, MAKE_INITRD);
 }
 
 bool target_load(struct ssh *ssh, const char *dir, const struct target_kernel *kernel,
 		 double timeout_s, char how[8], struct str *dmesg, struct err *err)
 {
-	char sum[HASH_HEX_SIZE], initrd_sum[HASH_HEX_SIZE] = "";
+	CLEANUP(files_release) struct files files = {.checks = str_new()};
 	AUTO_STR script = str_new(), out = str_new();
+	char agent_sum[HASH_HEX_SIZE];
 	AUTO_FREE char *found = NULL;
 	const char *rest;
 
-	if (!push_checked(ssh, dir, kernel->kernel, "kernel", sum, timeout_s, err) ||
-	    (kernel->initrd &&
-	     !push_checked(ssh, dir, kernel->initrd, "initrd", initrd_sum, timeout_s, err)))
+	if (!add_file(&files, kernel->kernel, "kernel", err) ||
+	    !add_file(&files, kernel->initrd, "initrd", err) ||
+	    !add_file(&files, kernel->modules, "modules", err) ||
+	    !add_agent(&files, kernel->agent, kernel->agent_there, agent_sum, err) ||
+	    !push_files(ssh, dir, &files, timeout_s, err))
 		return false;
-	ssh_assign(&script, "dir", dir);
-	ssh_assign(&script, "sum", sum);
-	ssh_assign(&script, "initrd_sum", initrd_sum);
-	ssh_assign(&script, "initrd", kernel->remote_initrd ? kernel->remote_initrd : "");
-	ssh_assign(&script, "command", kernel->initrd_command ? kernel->initrd_command : "");
+	add_arrived(&script, dir, &files, agent_sum);
+	assign_initrd(&script, dir, kernel);
 	ssh_assign(&script, "line", kernel->command_line);
+	str_add(&script, modules_script);
 	str_add(&script, load_script);
 	if (!run(ssh, script.s, timeout_s, &out, err))
 		return false;
@@ -359,6 +500,19 @@ bool target_load(struct ssh *ssh, const char *dir, const struct target_kernel *k
 	rest = strchr(out.s, '\n');
 	str_add(dmesg, rest ? rest + 1 : "");
 	return true;
+}
+
+bool target_try_initrd(struct ssh *ssh, const char *dir, const struct target_kernel *kernel,
+		       double timeout_s, struct err *err)
+{
+	AUTO_STR script = str_new(), out = str_new();
+
+	ssh_assign(&script, "dir", dir);
+	str_add(&script, ARRIVED);
+	assign_initrd(&script, dir, kernel);
+	str_add(&script, "make_initrd \"/boot/vmlinuz-$(uname -r)\" \"$(uname -r)\"\n"
+			 "rm -f initrd initrd.err\n");
+	return run(ssh, script.s, timeout_s, &out, err);
 }
 
 bool target_jump(struct ssh *ssh, bool direct, struct err *err)
@@ -370,15 +524,16 @@ bool target_jump(struct ssh *ssh, bool direct, struct err *err)
 	return ok || err_wrap(err, "jump");
 }
 
-bool target_push_agent(struct ssh *ssh, const char *dir, const char *agent, const char *job,
-		       struct str *script, struct err *err)
+bool target_push_agent(struct ssh *ssh, const char *dir, const char *agent, const char *there,
+		       const char *job, struct str *script, struct err *err)
 {
+	CLEANUP(files_release) struct files files = {.checks = str_new()};
 	char sum[HASH_HEX_SIZE];
 
-	if (!push_checked(ssh, dir, agent, "agent", sum, SCRIPT_S, err))
+	if (!add_agent(&files, agent, there, sum, err) ||
+	    !push_files(ssh, dir, &files, SCRIPT_S, err))
 		return false;
-	ssh_assign(script, "dir", dir);
-	ssh_assign(script, "sum", sum);
+	add_arrived(script, dir, &files, sum);
 	ssh_assign(script, "job", job);
 	str_add(script, agent_script);
 	return true;
@@ -394,9 +549,11 @@ bool target_clean(struct ssh *ssh, const char *dir, struct err *err)
 	AUTO_STR script = str_new(), out = str_new();
 
 	ssh_assign(&script, "dir", dir);
-	str_add(&script, "kexec -u >/dev/null 2>&1\n"
-			 "cd \"$dir\" && rm -f kernel initrd agent job.json agent.err &&\n"
-			 "cat /proc/sys/kernel/random/boot_id >healthy\n");
+	str_add(&script,
+		"kexec -u >/dev/null 2>&1\n" DROP_MODULES
+		"cd \"$dir\" && rm -rf unpacked kernel initrd initrd.err modules agent.new "
+		"job.json agent.err &&\n"
+		"cat /proc/sys/kernel/random/boot_id >healthy\n");
 	return run(ssh, script.s, SCRIPT_S, &out, err);
 }
 

@@ -17,11 +17,12 @@ struct target_state {
 	char *command_line;
 	bool tested; /* it was jumped into by an attempt, whose token is: */
 	int64_t token;
-	bool healthy;	    /* that attempt left it in good health */
-	int loaded;	    /* kexec_loaded: 0, 1; -1: the kernel has no kexec */
-	bool refuses;	    /* kexec_load_disabled */
-	char lockdown[32];  /* none, integrity, confidentiality; empty: no such thing */
-	int64_t free_bytes; /* where we put files */
+	bool healthy;		   /* that attempt left it in good health */
+	int loaded;		   /* kexec_loaded: 0, 1; -1: the kernel has no kexec */
+	bool refuses;		   /* kexec_load_disabled */
+	char agent[HASH_HEX_SIZE]; /* sha256 of the one that we left there; empty: none */
+	char lockdown[32];	   /* none, integrity, confidentiality; empty: no such thing */
+	int64_t free_bytes;	   /* where we put files */
 	double uptime_s;
 };
 
@@ -30,7 +31,7 @@ void target_state_release(struct target_state *state);
 /* Where files go on machine NAME: its setting `target-dir`. */
 const char *target_dir(const struct worker *worker, const char *machine);
 
-/* Connects, for at most timeout_s, and looks; *state is released first. Also makes the directory for our files. */
+/* Connects and looks, for at most timeout_s each; *state is released first. Also makes the directory for our files. */
 bool target_look(struct ssh *ssh, const char *dir, double timeout_s, struct target_state *state,
 		 struct err *err) _must_check;
 /* The same as text that target_look() got; for tests. False: something that must be there is not. */
@@ -51,26 +52,34 @@ bool target_can_load(const struct target_state *state, const char *machine, cons
 		     struct err *err) _must_check;
 
 struct target_kernel {
-	const char *kernel;	    /* local path */
-	const char *initrd;	    /* local path, or NULL */
-	const char *remote_initrd;  /* path on the machine, or NULL */
-	const char *initrd_command; /* run there with $KERNEL set; prints a path; or NULL */
+	const char *kernel;	   /* local path */
+	const char *initrd;	   /* local path, or NULL */
+	const char *remote_initrd; /* path on the machine, or NULL */
+	const char
+		*initrd_command; /* run there with $KERNEL and $RELEASE; prints a path; or NULL */
+	const char *modules; /* archive of lib/modules/RELEASE, for the machine's disk; or NULL */
+	const char *agent;   /* local path, to be there when the kernel is up; or NULL */
+	const char *agent_there; /* of the machine's target_state */
 	const char *command_line;
 };
-/* Pushes it with checksums and loads it, by -s and else by -c; how gets the one that worked, dmesg, at its end, the
+/* Pushes it with checksums, installs its modules in place of an earlier attempt's, and loads it, by -s and else by -c; how gets the one that worked, dmesg, at its end, the
  * log of the kernel that runs: its last words, should the jump end in silence. */
 bool target_load(struct ssh *ssh, const char *dir, const struct target_kernel *kernel,
 		 double timeout_s, char how[8], struct str *dmesg, struct err *err) _must_check;
+/* The initrd that kernel asks for, made for the machine's own kernel: for whoever looks whether that works. */
+bool target_try_initrd(struct ssh *ssh, const char *dir, const struct target_kernel *kernel,
+		       double timeout_s, struct err *err) _must_check;
 /* Jumps into what is loaded. direct: kexec -e behind a sync, without shutting down; else systemctl
  * kexec. The connection is closed. */
 bool target_jump(struct ssh *ssh, bool direct, struct err *err) _must_check;
 
-/* Pushes the agent (checksum too) and fills script, which brings the job's text and runs it. */
-bool target_push_agent(struct ssh *ssh, const char *dir, const char *agent, const char *job,
-		       struct str *script, struct err *err) _must_check;
+/* Pushes the agent (checksum too) unless the machine's target_state says that it is there, and fills script, which
+ * brings the job's text and runs it. */
+bool target_push_agent(struct ssh *ssh, const char *dir, const char *agent, const char *there,
+		       const char *job, struct str *script, struct err *err) _must_check;
 /* The kernel's log, appended to out. */
 bool target_dmesg(struct ssh *ssh, struct str *out, struct err *err) _must_check;
-/* Unloads what kexec has loaded, removes our files, and says that this boot is healthy. */
+/* Unloads what kexec has loaded, removes our files but the agent, and says that this boot is healthy. */
 bool target_clean(struct ssh *ssh, const char *dir, struct err *err) _must_check;
 
 enum target_reboot {

@@ -14,6 +14,7 @@
 #include "runner/as_user.h"
 
 #define LOCK_LOOK_S 0.1
+#define TOOL_S	    300.0
 
 static char *below(const struct worktree *wt, const char *name)
 {
@@ -184,4 +185,28 @@ bool worktree_switch(struct worktree *wt, const char *tree_oid, struct err *err)
 		return false;
 	return as_user_call(wt->worker, wt->worker->settings, checkout, &c, err) ||
 	       err_wrap(err, "source tree %s", wt->tree);
+}
+
+bool worktree_run(const struct worktree *wt, struct strs *argv, const char *out, struct err *err)
+{
+	CLEANUP(proc_spec_release)
+	struct proc_spec spec = {
+		.argv = *argv,
+		.env_clear = true,
+		.cwd = wt->tree,
+		.out_path = out,
+		.user = wt->user,
+		.no_network = true,
+		.cpus = wt->worker->cpus,
+		.nice = 10,
+		.pass_fd = wt->lock_fd,
+	};
+	int status;
+
+	*argv = (struct strs)STRS_INIT;
+	strs_pushl(&spec.env, "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", NULL);
+	if (!worker_run(wt->worker, &spec, TOOL_S, &status, err))
+		return false;
+	return !status || err_set(err, ERR_FAILED, "%s exited with status %d in %s", spec.argv.v[0],
+				  status, wt->tree);
 }

@@ -41,5 +41,9 @@ void worktree_release(struct worktree *wt);
 bool worktree_switch(struct worktree *wt, const char *tree_oid, struct err *err) _must_check;
 /* A build has come to its end, well or not: the tree can be built on. */
 bool worktree_settle(struct worktree *wt, const char *tree_oid, struct err *err) _must_check;
+/* A tool in the tree, as make would run it: the build user's, without network. Its output is added to the file
+ * out; another exit status than 0 is an error. argv is empty afterwards. */
+bool worktree_run(const struct worktree *wt, struct strs *argv, const char *out,
+		  struct err *err) _must_check;
 
 #endif

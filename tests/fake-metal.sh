@@ -30,7 +30,7 @@ metal_begin() {
 
 metal_make() {
 	box=$dir/box
-	mkdir -p "$box/kernel/mm" "$box/target" "$box/bootdir/grub" /run/sshd
+	mkdir -p "$box/kernel/mm" "$box/target" "$box/bootdir/grub" "$box/modules" /run/sshd /lib/modules
 	chmod 755 "$box"
 	for key in id host; do
 		ssh-keygen -q -t ed25519 -N '' -f "$box/$key"
@@ -75,6 +75,7 @@ metal_programs() {
 		[ \$1 = off ] || echo \$1 >>$box/boots
 		cat /proc/sys/kernel/random/uuid >$box/boot_id
 		echo 0 >$box/kernel/kexec_loaded
+		find $box/modules -mindepth 1 | sort >$box/modules.then
 		case \$1 in
 		base | off) echo 'root=/dev/sda1 quiet' >$box/cmdline ;;
 		*) cat $box/loaded.cmdline >$box/cmdline ;;
@@ -86,7 +87,7 @@ metal_programs() {
 		done
 		case \$1 in silent | panics | restarts | emergency | nonet) kill -9 "\$(cat $box/sshd.pid)" ;; esac
 		case \$1 in base | off) rm -f $box/loaded.initrd ;; esac
-		[ ! -e $box/loaded.initrd ] || { kill -9 "\$(cat $box/sshd.pid)"; exec unshare --mount sh $box/init; }
+		[ ! -e $box/loaded.initrd ] || ! grep -q rdinit=/init $box/cmdline || { kill -9 "\$(cat $box/sshd.pid)"; exec unshare --mount sh $box/init; }
 		[ "\$1" != restarts ] || { sleep 1; $box/boot base; /usr/sbin/sshd -f $box/sshd_config -E $box/sshd.log; }
 	EOF
 	# an initramfs, and what firmware does when its process 1 restarts the machine; its kernel log is the console
@@ -193,6 +194,9 @@ metal_namespace() {
 		mount --bind $box/kexec "\$(readlink -f "\$(command -v kexec)")"
 		mount --bind $box/sha256sum "\$(readlink -f "\$(command -v sha256sum)")"
 		mount --bind $box/bootdir /boot
+		mount --bind $box/modules /lib/modules
+		# every session reads it, and a person's own may take a second
+		[ ! -e "$HOME/.bashrc" ] || mount --bind /dev/null "$HOME/.bashrc"
 		mount --bind $box/systemctl "\$(readlink -f "\$(command -v systemctl)")"
 		mount --bind $box/boot_id /proc/sys/kernel/random/boot_id
 		mount --bind $box/cmdline /proc/cmdline
@@ -254,7 +258,13 @@ metal_tree() {
 		>cp $(KCONFIG_ALLCONFIG) .config
 		clean:
 		>rm -f vmlinux System.map arch/x86/boot/bzImage image.o image.S
-		.PHONY: bzImage vmlinux allnoconfig clean
+		modules: vmlinux
+		>cp image.o mm.ko
+		modules_install:
+		>mkdir -p $(INSTALL_MOD_PATH)/lib/modules/6.99.0-`cat image`/kernel
+		>cp mm.ko $(INSTALL_MOD_PATH)/lib/modules/*/kernel
+		>ln -s /nowhere $(INSTALL_MOD_PATH)/lib/modules/6.99.0-`cat image`/build
+		.PHONY: bzImage vmlinux allnoconfig clean modules modules_install
 	EOF
 	printf 'vmlinux\nSystem.map\n.config\nbzImage\nimage.[oS]\n' >"$dir/tree/.gitignore"
 	echo 'config NONE' >"$dir/tree/Kconfig"

@@ -21,6 +21,9 @@
 #define LOAD_S	300.0
 /* The first look; a machine that is up answers sooner. */
 #define FIRST_S 30.0
+/* Behind a direct jump the old boot goes on for a moment: who asked it would wait for an answer in vain. */
+#define GONE_S	0.5
+
 struct kexec {
 	struct ssh ssh;
 	struct power *power;
@@ -83,6 +86,11 @@ static bool by_firmware(const struct machine *m)
 static bool in_initramfs(const struct machine *m)
 {
 	return !strcmp(machine_str(m, "root"), "initramfs");
+}
+
+static bool wants_modules(const struct machine *m)
+{
+	return conf_bool(m->worker->settings->conf, "machine", m->name, "modules");
 }
 
 static const char *kexec_method(const struct machine *m)
@@ -166,25 +174,58 @@ static bool restart(struct machine *m, struct err *err)
 	return go_home(m, was, &k->before, err);
 }
 
-static void command_line(const struct machine *m, const struct target_state *before,
-			 struct str *out)
+/* What shall end a kernel that would otherwise go on, or hang; admin-guide/kernel-parameters.rst and, for what has a sysctl
+ * only, admin-guide/sysctl/kernel.rst. */
+static const struct {
+	const char *name, *word;
+} panics[] = {
+	{"oops", "oops=panic"},
+	{"softlockup", "softlockup_panic=1"},
+	{"hung-task", "hung_task_panic=1"},
+	{"rcu-stall", "sysctl.kernel.panic_on_rcu_stall=1"},
+};
+
+/* Adds the words of panic-on; false: one is not known. */
+static bool add_panics(const struct machine *m, struct str *words, struct err *err)
+{
+	AUTO_STRS on = STRS_INIT;
+
+	strs_split(&on, machine_str(m, "panic-on"), " ,\t");
+	for (size_t i = 0; i < on.n; i++) {
+		size_t p = 0;
+
+		while (p < ARRAY_SIZE(panics) && strcmp(panics[p].name, on.v[i]) != 0)
+			p++;
+		if (p == ARRAY_SIZE(panics))
+			return err_set(
+				err, ERR_USAGE,
+				"machine %s: panic-on has \"%s\"; it may have oops, softlockup, "
+				"hung-task, rcu-stall",
+				m->name, on.v[i]);
+		str_addf(words, " %s", panics[p].word);
+	}
+	return true;
+}
+
+static bool command_line(const struct machine *m, const struct target_state *before,
+			 struct str *out, struct err *err)
 {
 	const struct conf *conf = m->worker->settings->conf;
 	const char *more = setting(m, "append"), *rsdp = setting(m, "acpi-rsdp");
-	AUTO_FREE char *words =
-		xasprintf("panic=%lld oops=panic %s",
-			  (long long)conf_i64(conf, "machine", m->name, "panic"), more ? more : "");
+	AUTO_STR words = str_new();
 
+	str_addf(&words, "panic=%lld", (long long)conf_i64(conf, "machine", m->name, "panic"));
+	if (!add_panics(m, &words, err))
+		return false;
+	str_addf(&words, " %s", more ? more : "");
 	if (rsdp && !strcmp(rsdp, "auto"))
 		rsdp = before->rsdp;
-	if (in_initramfs(m)) {
-		AUTO_FREE char *was = words;
-
-		words = xasprintf("%s rdinit=/init printk.devkmsg=on", was);
-	}
+	if (in_initramfs(m))
+		str_add(&words, " rdinit=/init printk.devkmsg=on");
 	target_command_line(before->command_line,
-			    conf_bool(conf, "machine", m->name, "reuse-cmdline"), words, rsdp,
+			    conf_bool(conf, "machine", m->name, "reuse-cmdline"), words.s, rsdp,
 			    m->worker->lease.token, out);
+	return true;
 }
 
 /* As a file of the attempt. */
@@ -270,12 +311,38 @@ static bool load(struct machine *m, const char *command_line, struct err *err)
 		kernel.initrd = setting(m, "initrd");
 		kernel.remote_initrd = setting(m, "target-initrd");
 		kernel.initrd_command = setting(m, "initrd-command");
+		kernel.modules = wants_modules(m) ? m->modules : NULL;
+		kernel.agent = m->agent;
+		kernel.agent_there = k->before.agent;
 	}
 	if (!target_load(&k->ssh, target_dir(m->worker, m->name), &kernel, LOAD_S, how, &dmesg,
 			 err))
 		return false;
 	keep_text(m, "dmesg-before", &dmesg);
 	log_debug("machine %s: loaded by kexec %s: %s", m->name, how, command_line);
+	return true;
+}
+
+/* Settings that contradict each other, or the image. */
+static bool settings_fit(const struct machine *m, struct err *err)
+{
+	const struct kexec *k = m->state;
+
+	if (!in_initramfs(m) && strcmp(machine_str(m, "root"), "own") != 0)
+		return err_set(err, ERR_USAGE,
+			       "machine %s: root is \"%s\"; it may be own or initramfs", m->name,
+			       machine_str(m, "root"));
+	if (in_initramfs(m) && !k->console)
+		return err_set(
+			err, ERR_USAGE,
+			"machine %s has root = initramfs, whose results come by the serial line: "
+			"set console",
+			m->name);
+	if (!in_initramfs(m) && wants_modules(m) && !m->modules)
+		return err_set(err, ERR_USAGE,
+			       "machine %s has modules = true, and the kernel was built without: "
+			       "set CONFIG_MODULES=y in its recipe, or modules = false",
+			       m->name);
 	return true;
 }
 
@@ -292,23 +359,11 @@ static bool kexec_load(struct machine *m, struct err *err)
 	if (!set_out(m, err))
 		return false;
 	k = m->state;
-	if (!find_machine(m, err) || (by_firmware(m) && !restart(m, err)) ||
+	if (!settings_fit(m, err) || !find_machine(m, err) ||
+	    (by_firmware(m) && !restart(m, err)) ||
 	    !target_can_load(&k->before, m->name, target_dir(m->worker, m->name), err))
 		return false;
-	if (!in_initramfs(m) && strcmp(machine_str(m, "root"), "own") != 0)
-		return err_set(err, ERR_USAGE,
-			       "machine %s: root is \"%s\"; it may be own or initramfs", m->name,
-			       machine_str(m, "root"));
-	if (in_initramfs(m) && !k->console)
-		return err_set(
-			err, ERR_USAGE,
-			"machine %s has root = initramfs, whose results come by the serial line: "
-			"set console",
-			m->name);
-	command_line(m, &k->before, &line);
-	if (!load(m, line.s, err))
-		return false;
-	return true;
+	return command_line(m, &k->before, &line, err) && load(m, line.s, err);
 }
 
 /* Only our own jump leaves our token; without it the kernel that we loaded gave up on its way. */
@@ -326,8 +381,9 @@ static bool start_agent(struct machine *m, struct err *err)
 	struct kexec *k = m->state;
 	AUTO_STR script = str_new();
 
-	if (!job_text(m, &job, err) || !target_push_agent(&k->ssh, target_dir(m->worker, m->name),
-							  m->agent, job, &script, err))
+	if (!job_text(m, &job, err) ||
+	    !target_push_agent(&k->ssh, target_dir(m->worker, m->name), m->agent, k->now.agent, job,
+			       &script, err))
 		return false;
 	spec.stdin_text = script.s;
 	ssh_argv(&k->ssh, true, &spec.argv);
@@ -362,6 +418,8 @@ static bool kexec_start(struct machine *m, struct err *err)
 	    !target_jump(&k->ssh, direct, err))
 		return false;
 	machine_listen(m);
+	if (direct)
+		clock_sleep_s(GONE_S);
 	if (in_initramfs(m)) {
 		m->by_console = true;
 		return machine_follow(m, MACHINE_HELLO, seconds(m, "boot-timeout"), NULL, err);

@@ -76,6 +76,17 @@ is "... was not learnt" "$(cat "$dir/known_hosts")" ''
 pin host
 use_key other
 like "a key that it does not take" "$(check)" '^1 BAD +ssh .*it refuses our key: .*authorized_keys'
+# A machine that comes up: what was sent to it first is lost, and ssh alone would give up after 5 s.
+cat >"$dir/proxy" <<-'EOF'
+	[ -e "$1" ] || { : >"$1"; exec sleep 60; }
+	exec 3<>"/dev/tcp/$2/$3"
+	cat <&3 &
+	exec cat >&3
+EOF
+use_key id
+printf '\tProxyCommand bash %s %s %%h %%p\n' "$dir/proxy" "$dir/lost" >>"$dir/ssh_config"
+like "one whose first answer is lost is asked again meanwhile" "$(check)" 'ok +ssh +it answers'
+ok "... it was lost" [ -e "$dir/lost" ]
 use_key id
 like "no sudo" "$(check)" '^BAD +root .*sudo'
 like "... after ssh was well" "$(cat "$dir/out")" '^ok +ssh +it answers'

@@ -37,11 +37,11 @@ like "a kernel is measured" "$(one good)" 'fault +clean +fault_time'
 is "by kexec, and it proved itself" \
 	"$(sql "select distinct b.outcome, b.method, b.build_id = i.build_id from boots b join images i on i.id = b.image join commits c on c.oid = '$(commit good)' join jobs j on j.commit = c.id and j.purpose = 'request' and j.id = (select job from attempts where id = b.attempt)")" 'ok|kexec|t'
 is "the machine stays in the kernel that was well" "$(home)" 1
-like "the command line is the machine's own and ours" "$(cat "$box/cmdline")" '^root=/dev/sda1 quiet panic=10 oops=panic mmperf.token=[0-9]+$'
+like "the command line is the machine's own and ours" "$(cat "$box/cmdline")" '^root=/dev/sda1 quiet panic=10 oops=panic softlockup_panic=1 hung_task_panic=1 mmperf.token=[0-9]+$'
 like "the next one jumps from there" "$(one better)" 'fault +clean +fault_time'
-like "... and nothing piles up" "$(cat "$box/cmdline")" '^root=/dev/sda1 quiet panic=10 oops=panic mmperf.token=[0-9]+$'
+like "... and nothing piles up" "$(cat "$box/cmdline")" '^root=/dev/sda1 quiet panic=10 oops=panic softlockup_panic=1 hung_task_panic=1 mmperf.token=[0-9]+$'
 is "no switch and no reboot was needed" "$(cat "$box/done")" ''
-is "our files are gone but for the mark of health" "$(ls "$box/target")" healthy
+is "our files are gone but for the mark of health, and the agent" "$(ls "$box/target" | tr '\n' ' ')" 'agent agent.sum healthy '
 
 # --- kexec refuses (4) --------------------------------------------------------------------------------
 mood no-s

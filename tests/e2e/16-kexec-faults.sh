@@ -108,11 +108,63 @@ in_box mount -t tmpfs -o size=8M tmpfs "$box/target"
 refused 'a full target-dir' 'has [0-9]+ MiB free: no space left on device' true
 in_box umount "$box/target"
 
-# --- an initrd-command that fails -----------------------------------------------------------------------------
+# a login that is not root's
+printf '#!/bin/sh\necho 1000\n' >"$box/who"
+printf '#!/bin/sh\necho "sudo: a password is required" >&2\nexit 1\n' >"$box/sudo"
+chmod 755 "$box/who" "$box/sudo"
+in_box mount --bind "$box/who" "$(command -v id)"
+[ ! -e /usr/bin/sudo ] || in_box mount --bind "$box/sudo" /usr/bin/sudo
+refused 'no sudo' '(it has no sudo: install it|sudo asks for a password: allow)' true
+in_box umount "$(command -v id)"
+[ ! -e /usr/bin/sudo ] || in_box umount /usr/bin/sudo
+
+# --- a BMC that refuses its password, which nobody else sees ------------------------------------------------------------
+cat >"$dir/bmc.py" <<-'EOF'
+	import http.server, sys
+	class Bmc(http.server.BaseHTTPRequestHandler):
+	    def refuse(self):
+	        self.send_response(401)
+	        self.send_header("Content-Length", "0")
+	        self.end_headers()
+	    do_GET = do_POST = do_PATCH = refuse
+	    def log_message(self, *words): pass
+	server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Bmc)
+	print(server.server_port, file=open(sys.argv[1], "w"), flush=True)
+	server.serve_forever()
+EOF
+python3 "$dir/bmc.py" "$dir/bmc.port" &
+bmc=$!
+for _ in $(seq 100); do
+	[ ! -s "$dir/bmc.port" ] || break
+	sleep 0.1
+done
+secret=Vq8-bmc-secret-Lw
+(umask 077 && echo $secret >"$dir/bmc.password")
+cat >"$dir/spy" <<-'EOF'
+	while sleep 0.05; do
+		grep -alE "$1" /proc/[0-9]*/cmdline 2>/dev/null
+	done
+EOF
+sh "$dir/spy" '[V]q8-bmc-secret' >"$dir/seen" &
+spy=$!
+trap '_was=$?; kill $bmc $spy; metal_gone; (exit $_was); _finish' EXIT
 stop_daemon runner
-sed -i "s|^\(.*\)driver = kexec|&\n\tinitrd-command = exit 7|" "$dir/config"
+sed -i "s|^power = exec|power = redfish\\nbmc-url = http://127.0.0.1:$(cat "$dir/bmc.port")\\nbmc-cleartext = true\\nbmc-user = op\\nbmc-password-file = $dir/bmc.password|" "$dir/config"
 daemon runner
 wait_sql 60 "select bool_and(state = 'up') from machines" >/dev/null
+mmperf machine quarantine box --note test >/dev/null
+mmperf machine check box --no-jump >"$dir/out" 2>&1
+like 'a BMC that refuses: the check says' "$(cat "$dir/out")" 'BAD +power .*user op is refused: correct bmc-user or bmc-password-file'
+mmperf machine release box >/dev/null
+metal_power off
 mmperf run "$(commit good)" -n 1 --no-wait >"$dir/out" 2>&1
-ok "an initrd-command that fails" wait_sql 120 "select exists (select from attempts where error ~ 'its initrd-command failed .status 7.')"
+ok '... so does a run that needs it' wait_sql 120 "select exists (select from attempts where error ~ 'the machine did not come back .*user op is refused: correct bmc-user or bmc-password-file')"
+sql "update jobs set state = 'cancelled', ended_at = now() where state in ('queued', 'running')"
+mmperf machine quarantine box --note "its BMC" >/dev/null
+daemon reporter
+wait_sql 60 "select count(*) > 0 and bool_and(state = 'sent') from outbox" >/dev/null
+mmperf machine show box >"$dir/out.show" 2>&1
+is 'its password is in no process list' "$(cat "$dir/seen")" ''
+is '... and in no log, page, mail, artifact or answer' "$(grep -rlF "$secret" "$dir" | grep -v '/bmc.password$')" ''
+is '... nor in the database' "$(pg_dump -a 2>/dev/null | grep -cF "$secret")" 0
 test_end

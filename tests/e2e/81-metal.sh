@@ -45,6 +45,8 @@ is "two boots, two boot_ids" "$(sql "select count(distinct boot_uuid) from boots
 is "what runs now is the last of them" "$(on_machine cat /proc/sys/kernel/random/boot_id)" "$(sql 'select boot_uuid from boots order by id desc limit 1')"
 like "nothing piles up on the command line" "$(on_machine cat /proc/cmdline | tr ' ' '\n' | grep '^panic=\|^mmperf.token=' | sed 's/token=.*/token/' | sort | tr '\n' ' ')" \
 	'^mmperf.token panic=10 $'
+is "... and it panics on what panic-on names (oops, hung-task), not on soft lockups" \
+	"$(on_machine 'cd /proc/sys/kernel && cat panic panic_on_oops hung_task_panic softlockup_panic' | tr '\n' ' ')" '10 1 1 0 '
 is "numbers are there" "$(sql "select count(*) > 0 from samples")" t
 is "the consoles were kept" "$(sql "select count(*) from boots where console is not null")" 2
 test_end

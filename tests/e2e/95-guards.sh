@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What brings a machine back when nobody reaches it (deploy/metal-machine), each alone with the others off: panic=N, a panic on hung
-# tasks (a soft lockup would want a module; nothing in user space makes one), and the watchdog.
+# tasks, a panic on soft lockups (which only a module makes: where the kernel has lkdtm), the watchdog, the agent's own deadline.
 . "$(dirname "$0")/../lib.sh"
 test_begin
 
@@ -32,7 +32,7 @@ comes_back() { # seconds
 was=''
 ok "it comes up" comes_back 600
 guards_off() {
-	on_machine 'sudo sh -c "echo 0 >/proc/sys/kernel/panic; echo 0 >/proc/sys/kernel/hung_task_panic 2>/dev/null; echo 1 >/proc/sys/kernel/sysrq"'
+	on_machine 'sudo sh -c "echo 0 >/proc/sys/kernel/panic; echo 0 >/proc/sys/kernel/hung_task_panic; echo 0 >/proc/sys/kernel/softlockup_panic; echo 1 >/proc/sys/kernel/sysrq"'
 }
 # Its agent at work for as long as nothing stops it.
 work() { # watchdog_s, deadman_s
@@ -60,6 +60,19 @@ ok "a panic on hung tasks: a task that waits for ever ends the kernel" comes_bac
 [ -z "${_now:-}" ] && cat "$dir/hung"
 
 guards_off
+lockup='panic on soft lockups: a CPU that is held in the kernel ends it'
+if on_machine 'sudo sh -c "modprobe -q lkdtm && mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null; test -w /sys/kernel/debug/provoke-crash/DIRECT"'; then
+	on_machine 'sudo sh -c "
+		echo 3 >/proc/sys/kernel/panic
+		echo 5 >/proc/sys/kernel/watchdog_thresh
+		echo 1 >/proc/sys/kernel/softlockup_panic
+		(sleep 1; echo SOFTLOCKUP >/sys/kernel/debug/provoke-crash/DIRECT) >/dev/null 2>&1 </dev/null &"'
+	ok "$lockup" comes_back 240
+else
+	_report 0 "$lockup # skip this kernel has no lkdtm"
+fi
+
+guards_off
 # the cloud kernel has no driver of QEMU's watchdog; the kernel's own timer is then what bites
 watchdog=$(on_machine 'sudo modprobe -q i6300esb || sudo modprobe -q softdog; sudo sh -c "cat /sys/class/watchdog/watchdog0/identity"')
 echo "# its watchdog: $watchdog"
@@ -67,4 +80,9 @@ ok "an agent with a watchdog works" work 8 0
 like "... which takes it" "$(on_machine cat lines agent.err)" "watchdog $watchdog of 8 s"
 on_machine 'sudo pkill -STOP -x agent' # nothing feeds it any more, and nothing else is on
 ok "the watchdog: what hangs with nothing else set comes back" comes_back 240
+
+guards_off
+ok "an agent with a deadline and no watchdog works" work 0 20
+on_machine 'sudo pkill -STOP -o -x agent' # the job hangs; what is older than its guard is the agent itself
+ok "the agent's deadline: what nobody ends is restarted" comes_back 240
 test_end

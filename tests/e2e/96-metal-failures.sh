@@ -64,7 +64,7 @@ short() { # waits for what never answers are over sooner from here on
 
 # --- the console ends an attempt: boot-timeout is 10 minutes here ----------------------------------------------
 mood
-like "it panics and stays so (13)" "$(one panics)" '^panic\|.*Kernel panic - not syncing: VFS'
+like "it panics and stays so (13)" "$(one panics)" '^panic\|.*Kernel panic - not syncing: VFS.*no driver for the machine.s root disk .*: add them to the recipe, or set initrd-command'
 like "... the switch brings it back" "$(by)" 'power reset$'
 at_home panics base
 console=$(sql "select sha256 from artifacts where id = (select console from boots where outcome = 'panic' order by id desc limit 1)")
@@ -73,7 +73,7 @@ like "... the console is kept, and what was there before the jump stands before 
 like "... behind it the panic of this boot" "$(sed '1,/: the jump ---/d' "$dir/heard")" 'VFS: Unable to mount root'
 like "it panics and restarts by itself (13)" "$(one restarts)" '^panic\|.*Kernel panic - not syncing: VFS'
 like "... no switch was needed" "$(by)" '^waiting$'
-like "no root file system: not the commit's fault" "$(one emergency)" '^infra\|.*You are in emergency mode'
+like "no root file system: not the commit's fault" "$(one emergency)" '^infra\|.*You are in emergency mode.*lacks something that the machine.s user space mounts'
 at_home emergency base
 
 # --- a console that is lost --------------------------------------------------------------------------------------

@@ -102,6 +102,11 @@ static void test_console_sight(void **state _unused)
 		 "restarted by itself");
 	sight_is("[    0.000000] Linux version 6\n--- mmperf: console lost: eof ---\n",
 		 "proves nothing");
+	assert_non_null(
+		strstr(console_advice("Kernel panic - not syncing: VFS: Unable to mount root fs on "
+				      "unknown-block(0,0)"),
+		       "add them to the recipe"));
+	assert_null(console_advice("Kernel panic - not syncing: Fatal exception"));
 }
 
 static bool ends(const char *line, bool banner)

@@ -94,7 +94,7 @@ static void test_parse(void **state _unused)
 		"boot_id=6f0c0000-1111-2222-3333-444455556666\nrelease=6.12.1\n"
 		"notes=" NOTE_GNU "\nloaded=1\ndisabled=0\nlockdown=none\nrsdp=\n"
 		"free=2048\nuptime=12.5\ncmdline=root=/dev/vda mmperf.token=42 quiet\n"
-		"healthy=6f0c0000-1111-2222-3333-444455556666\n";
+		"healthy=6f0c0000-1111-2222-3333-444455556666\nagent=00ff\n";
 	CLEANUP(target_state_release) struct target_state s = {0};
 	struct err err;
 
@@ -105,6 +105,7 @@ static void test_parse(void **state _unused)
 	assert_true(s.tested && s.healthy);
 	assert_int_equal(s.token, 42);
 	assert_string_equal(s.lockdown, "none");
+	assert_string_equal(s.agent, "00ff");
 	assert_int_equal(s.loaded, 1);
 	assert_false(s.refuses);
 	assert_int_equal(s.free_bytes, 2 << 20);
