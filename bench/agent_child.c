@@ -33,19 +33,24 @@ bool memcg_available(void)
 	if (!fs_read(CGROUP "/cgroup.controllers", 4096, &text, &err))
 		return false;
 	strs_split(&words, text.s, " \n");
-	return strs_has(&words, "memory");
+	/* A container may see the controller and not be let hand it on. */
+	return strs_has(&words, "memory") &&
+	       fs_poke(CGROUP "/cgroup.subtree_control", "+memory", &err);
 }
 
-char *memcg_new(int64_t seq)
+bool memcg_new(int64_t seq, char **out, struct err *err)
 {
 	AUTO_FREE char *dir = xasprintf(CGROUP "/mmperf-%lld", (long long)seq);
-	struct err err;
 
-	if (!memcg_available() || !fs_poke(CGROUP "/cgroup.subtree_control", "+memory", &err))
-		return NULL;
-	if (mkdir(dir, 0755) && errno != EEXIST)
-		return NULL;
-	return TAKE(dir);
+	*out = NULL;
+	if (!memcg_available())
+		return true;
+	/* What an agent that was killed left has another run's pages in it. */
+	rmdir(dir);
+	if (mkdir(dir, 0755))
+		return err_sys(err, "cannot make the memory cgroup %s", dir);
+	*out = TAKE(dir);
+	return true;
 }
 
 void memcg_remove(const char *dir)

@@ -21,9 +21,9 @@ struct bench_child {
 /* False with the reason when it could not start, failed, died, took too long, or said no end. */
 bool bench_child_run(struct bench_child *child, struct err *err) _must_check;
 
-/* A fresh memory cgroup for one run; NULL when this system has no cgroup v2 with memory. The
+/* A fresh memory cgroup for one run; *out is NULL when this system has no cgroup v2 with memory. The
  * caller frees it, and removes it with memcg_remove(). */
-char *memcg_new(int64_t seq);
+bool memcg_new(int64_t seq, char **out, struct err *err) _must_check;
 void memcg_remove(const char *dir);
 bool memcg_available(void);
 

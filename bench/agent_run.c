@@ -138,20 +138,20 @@ static void restore_knobs(const struct run *run)
 static bool measure(struct run *run, const struct bench *bench, const json_t *params,
 		    double timeout_s, struct err *err)
 {
-	AUTO_FREE char *cgroup = memcg_new(run->seq);
+	AUTO_FREE char *cgroup = NULL;
 	AUTO_COUNTERS before = COUNTERS_INIT;
 	AUTO_COUNTERS after = COUNTERS_INIT;
 	struct bench_child child = {.name = bench->name,
 				    .params = params,
-				    .cgroup = cgroup,
 				    .timeout_s = timeout_s,
 				    .line = take_line,
 				    .phase = take_phase,
 				    .arg = run};
-	bool ok;
+	bool ok = memcg_new(run->seq, &cgroup, err);
 
+	child.cgroup = cgroup;
 	agent_knobs_settle();
-	ok = open_instruments(run, err) && counters_read(&before, err) &&
+	ok = ok && open_instruments(run, err) && counters_read(&before, err) &&
 	     bench_child_run(&child, err) && counters_read(&after, err);
 
 	run->done = child.done;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced by tests of the kexec driver that have no guest: a mount namespace of this host plays a machine. ssh, sudo's absence,
 # files, the agent and its measurement are real; what a kernel would do (boot_id, command line, kexec, reboot) is played
-# by files and three small programs. Needs root and mount namespaces. tests/e2e/81-metal.sh has the real thing.
+# by files and three small programs. Needs root and mount namespaces. tests/e2e/98-metal.sh has the real thing.
 #
 #	metal_begin         instead of test_begin: skips without root, ends the machine with the test
 #	metal_make          in $dir/box; switched off

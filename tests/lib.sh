@@ -65,9 +65,15 @@ sql() {
 	psql -XqAt -v ON_ERROR_STOP=1 -c "$1"
 }
 
+# One session that waits in the server; a server that is gone meanwhile, or a table that is not there yet, is asked again.
 wait_sql() {
 	_end=$(($(date +%s) + $1))
-	while [ "$(sql "$2" 2>/dev/null)" != t ]; do
+	until psql -Xq -v ON_ERROR_STOP=1 -c "do \$wait\$ begin
+		while ($2) is not true loop
+			commit;
+			if extract(epoch from clock_timestamp()) > $_end then raise 'in vain'; end if;
+			perform pg_sleep(0.1);
+		end loop; end \$wait\$" 2>/dev/null; do
 		if [ "$(date +%s)" -ge "$_end" ]; then
 			echo "# waited $1 s in vain for: $2"
 			return 1
