@@ -37,6 +37,7 @@ struct plan {
 	cpu_set_t cpus;
 	int in_fd;
 	int out_fd;
+	int err_fd;
 	int report_fd;
 	pid_t parent;
 };
@@ -62,6 +63,7 @@ static void plan_release(struct plan *plan)
 	free(plan->groups);
 	mem_close_ptr(&plan->in_fd);
 	mem_close_ptr(&plan->out_fd);
+	mem_close_ptr(&plan->err_fd);
 	mem_close_ptr(&plan->report_fd);
 }
 
@@ -232,6 +234,7 @@ static bool wire(struct plan *plan)
 {
 	int in = lift(plan->in_fd);
 	int out = plan->out_fd < 0 ? -1 : lift(plan->out_fd);
+	int apart = plan->err_fd < 0 ? -1 : lift(plan->err_fd);
 	int pass = plan->spec->pass_fd > 0 ? lift(plan->spec->pass_fd) : -1;
 	int report = lift(plan->report_fd);
 
@@ -241,6 +244,8 @@ static bool wire(struct plan *plan)
 	if (in < 0 || dup2(in, 0) < 0)
 		return false;
 	if (plan->out_fd >= 0 && (out < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0))
+		return false;
+	if (plan->err_fd >= 0 && (apart < 0 || dup2(apart, 2) < 0))
 		return false;
 	if (plan->spec->pass_fd > 0 && (pass < 0 || dup2(pass, 3) < 0))
 		return false;
@@ -360,7 +365,7 @@ static pid_t quiet_fork(void)
 bool child_launch(const struct proc_spec *spec, int out_fd, pid_t *pid, struct err *err)
 {
 	CLEANUP(plan_release)
-	struct plan plan = {.spec = spec, .in_fd = -1, .out_fd = -1, .report_fd = -1};
+	struct plan plan = {.spec = spec, .in_fd = -1, .out_fd = -1, .err_fd = -1, .report_fd = -1};
 	AUTO_CLOSE int report_fd = -1;
 	int ends[2];
 	pid_t child;
@@ -371,6 +376,10 @@ bool child_launch(const struct proc_spec *spec, int out_fd, pid_t *pid, struct e
 		out_fd = spec->stdio_fd;
 	if (out_fd >= 0 && (plan.out_fd = fcntl(out_fd, F_DUPFD_CLOEXEC, 0)) < 0)
 		return err_sys(err, "cannot start %s", plan.exe);
+	if (spec->err_path &&
+	    (plan.err_fd = open(spec->err_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644)) <
+		    0)
+		return err_sys(err, "cannot open %s", spec->err_path);
 	if (pipe2(ends, O_CLOEXEC))
 		return err_sys(err, "cannot start %s", plan.exe);
 	report_fd = ends[0];

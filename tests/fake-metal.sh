@@ -73,6 +73,12 @@ metal_programs() {
 	cat >"$box/boot" <<-EOF
 		#!/bin/sh
 		[ \$1 = off ] || echo \$1 >>$box/boots
+		sessions=\$(ps -o pid= --ppid "\$(cat $box/sshd.pid 2>/dev/null || echo 0)" 2>/dev/null)
+		# before there is anything of the new boot to be seen
+		case \$1 in silent | panics | restarts | emergency | nonet) kill -9 "\$(cat $box/sshd.pid)" ;; esac
+		for p in \$sessions; do
+			kill -9 \$(ps -o pid= --ppid \$p) \$p 2>/dev/null
+		done
 		cat /proc/sys/kernel/random/uuid >$box/boot_id
 		echo 0 >$box/kernel/kexec_loaded
 		find $box/modules -mindepth 1 | sort >$box/modules.then
@@ -82,10 +88,6 @@ metal_programs() {
 		esac
 		cat $box/notes.\$1 >$box/kernel/notes 2>/dev/null
 		case \$1 in silent | off) ;; *) echo '[    0.000000] Linux version 6.0' && cat $box/says.\$1 2>/dev/null ;; esac >>$box/console
-		for p in \$(ps -o pid= --ppid "\$(cat $box/sshd.pid 2>/dev/null || echo 0)" 2>/dev/null); do
-			kill -9 \$(ps -o pid= --ppid \$p) \$p 2>/dev/null
-		done
-		case \$1 in silent | panics | restarts | emergency | nonet) kill -9 "\$(cat $box/sshd.pid)" ;; esac
 		case \$1 in base | off) rm -f $box/loaded.initrd ;; esac
 		[ ! -e $box/loaded.initrd ] || ! grep -q rdinit=/init $box/cmdline || { kill -9 "\$(cat $box/sshd.pid)"; exec unshare --mount sh $box/init; }
 		[ "\$1" != restarts ] || { sleep 1; $box/boot base; /usr/sbin/sshd -f $box/sshd_config -E $box/sshd.log; }

@@ -377,7 +377,10 @@ static bool is_our_boot(struct machine *m, const struct target_state *now)
 static bool start_agent(struct machine *m, struct err *err)
 {
 	AUTO_FREE char *job = NULL;
-	CLEANUP(proc_spec_release) struct proc_spec spec = {.out_path = m->lines_path};
+	/* ssh says there that the other side is gone: no line of the agent's */
+	AUTO_FREE char *said = xasprintf("%s/ssh.agent", m->worker->dir);
+	CLEANUP(proc_spec_release)
+	struct proc_spec spec = {.out_path = m->lines_path, .err_path = said};
 	struct kexec *k = m->state;
 	AUTO_STR script = str_new();
 
