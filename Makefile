@@ -71,7 +71,7 @@ $(O)/%.o: %.c $(O)/.flags
 	@echo "  CC   $<"
 	@$(compile) -MMD -MP -c $< -o $@
 
-$(O)/gen/schema.c: $(schema) tools/embed-schema
+$(O)/gen/schema.c: $(schema) db/schema tools/embed-schema
 	@mkdir -p $(@D)
 	@echo "  GEN  $@"
 	@sh tools/embed-schema $(schema) > $@
