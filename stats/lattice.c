@@ -589,9 +589,9 @@ WITHIN double sum_two_sides(const struct lattice *l, const struct span *before,
 	return z > 0.0 ? edge / z : 0.0;
 }
 
-WIDE double lattice_integrate(const struct lattice *l, const struct lattice_plan *plan,
-			      const struct lattice_products *p, size_t split,
-			      const struct shift_prior *shift, struct sums *sum)
+WIDE static double integrate(const struct lattice *l, const struct lattice_plan *plan,
+			     const struct lattice_products *p, size_t split,
+			     const struct shift_prior *shift, struct sums *sum)
 {
 	struct span before = span_of(l, p, BEFORE, split), after = span_of(l, p, AFTER, split);
 	bool lower = plan->any[BEFORE][split] || l->history;
@@ -601,9 +601,17 @@ WIDE double lattice_integrate(const struct lattice *l, const struct lattice_plan
 	return sum_one_side(l, lower ? BEFORE : AFTER, lower ? &before : &after, shift, sum);
 }
 
-WIDE double lattice_estimate(const struct lattice *l, const struct lattice_plan *plan,
-			     const struct lattice_products *p, size_t split,
-			     const struct shift_prior *shift)
+/* Clones are static: clang 14 calls those of another file by a name that they do not have there. */
+double lattice_integrate(const struct lattice *lattice, const struct lattice_plan *plan,
+			 const struct lattice_products *products, size_t split,
+			 const struct shift_prior *shift, struct sums *sum)
+{
+	return integrate(lattice, plan, products, split, shift, sum);
+}
+
+WIDE static double estimate(const struct lattice *l, const struct lattice_plan *plan,
+			    const struct lattice_products *p, size_t split,
+			    const struct shift_prior *shift)
 {
 	struct span before = span_of(l, p, BEFORE, split), after = span_of(l, p, AFTER, split);
 	bool lower = plan->any[BEFORE][split] || l->history;
@@ -621,4 +629,11 @@ WIDE double lattice_estimate(const struct lattice *l, const struct lattice_plan 
 		sum += (double)pairs.outer.v[i] * sum_inner_total(&pairs, i);
 	}
 	return sum * l->h * (double)pairs.stride;
+}
+
+double lattice_estimate(const struct lattice *lattice, const struct lattice_plan *plan,
+			const struct lattice_products *products, size_t split,
+			const struct shift_prior *shift)
+{
+	return estimate(lattice, plan, products, split, shift);
 }
