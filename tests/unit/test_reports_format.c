@@ -270,8 +270,10 @@ static void page_survives_empty_lists(void **state _unused)
 	struct report_facts *facts = &report.facts;
 	AUTO_STR out = str_new();
 	AUTO_STR text = str_new();
+	size_t series;
 
 	fill(&report, 0.1162, 1.75);
+	series = facts->n_series;
 	facts->n_series = facts->n_boots = facts->n_hypotheses = facts->locks.n = 0;
 	report.primary = NULL;
 	report.contention_only = false;
@@ -280,7 +282,7 @@ static void page_survives_empty_lists(void **state _unused)
 	check_markup(out.s);
 	assert_lacks(out, "nan");
 	write_format("text", &report, &text);
-	facts->n_series = 3;
+	facts->n_series = series;
 	facts->n_boots = facts->n_hypotheses = 7;
 	facts->locks.n = 3;
 }
