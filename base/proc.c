@@ -39,11 +39,23 @@ static int wait_readable(int fd, double timeout_s)
 	return poll(&p, 1, (int)ceil(timeout_s * 1000));
 }
 
+static int open_log(const char *path, struct err *err)
+{
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		err_sys(err, "cannot open %s", path);
+	return fd;
+}
+
 static bool launch(const struct proc_spec *spec, int out_fd, struct proc *proc, struct err *err)
 {
 	struct proc fresh = PROC_NONE;
+	AUTO_CLOSE int err_fd = -1;
 
-	if (!child_launch(spec, out_fd, &fresh.pid, err))
+	if (spec->err_path && (err_fd = open_log(spec->err_path, err)) < 0)
+		return false;
+	if (!child_launch(spec, out_fd, err_fd, &fresh.pid, err))
 		return false;
 	fresh.pidfd = (int)syscall(SYS_pidfd_open, fresh.pid, 0);
 	if (fresh.pidfd < 0)
@@ -54,15 +66,6 @@ static bool launch(const struct proc_spec *spec, int out_fd, struct proc *proc, 
 	}
 	proc_kill(&fresh, 0);
 	return false;
-}
-
-static int open_log(const char *path, struct err *err)
-{
-	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-
-	if (fd < 0)
-		err_sys(err, "cannot open %s", path);
-	return fd;
 }
 
 bool proc_start(const struct proc_spec *spec, struct proc *proc, struct err *err)

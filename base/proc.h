@@ -24,9 +24,8 @@ struct proc_spec {
 	const char *cwd;      /* NULL = ours */
 	const char *out_path; /* stdout and stderr are appended to this file; NULL = captured by
 				 proc_run(), ours in proc_start() */
-	const char
-		*err_path; /* stderr is appended to this file instead; NULL = it goes with stdout */
-	const char *user;  /* run as this user when proc_may_switch(); NULL = stay */
+	const char *err_path; /* stderr is appended to this file; NULL = it goes with stdout */
+	const char *user;     /* run as this user when proc_may_switch(); NULL = stay */
 	bool no_network;   /* as sandbox_cut_network(); an empty network namespace where we may */
 	bool keep_rights;  /* it is our own program: our ambient capabilities stay with it */
 	const char *cpus;  /* CPU list such as "0-1"; NULL = all of ours */

@@ -362,7 +362,7 @@ static pid_t quiet_fork(void)
 	return pid;
 }
 
-bool child_launch(const struct proc_spec *spec, int out_fd, pid_t *pid, struct err *err)
+bool child_launch(const struct proc_spec *spec, int out_fd, int err_fd, pid_t *pid, struct err *err)
 {
 	CLEANUP(plan_release)
 	struct plan plan = {.spec = spec, .in_fd = -1, .out_fd = -1, .err_fd = -1, .report_fd = -1};
@@ -376,10 +376,8 @@ bool child_launch(const struct proc_spec *spec, int out_fd, pid_t *pid, struct e
 		out_fd = spec->stdio_fd;
 	if (out_fd >= 0 && (plan.out_fd = fcntl(out_fd, F_DUPFD_CLOEXEC, 0)) < 0)
 		return err_sys(err, "cannot start %s", plan.exe);
-	if (spec->err_path &&
-	    (plan.err_fd = open(spec->err_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644)) <
-		    0)
-		return err_sys(err, "cannot open %s", spec->err_path);
+	if (err_fd >= 0 && (plan.err_fd = fcntl(err_fd, F_DUPFD_CLOEXEC, 0)) < 0)
+		return err_sys(err, "cannot start %s", plan.exe);
 	if (pipe2(ends, O_CLOEXEC))
 		return err_sys(err, "cannot start %s", plan.exe);
 	report_fd = ends[0];

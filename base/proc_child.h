@@ -7,10 +7,10 @@
 #include "base/proc.h"
 
 /*
- * Starts the child with out_fd as stdout and, without err_path, stderr (-1 = ours) and returns when exec has
+ * Starts the child with out_fd as stdout (-1 = ours) and err_fd as stderr (-1 = with stdout), and returns when exec has
  * succeeded; a failure before or in exec comes back as err. The child leads its own group.
  */
-bool child_launch(const struct proc_spec *spec, int out_fd, pid_t *pid,
+bool child_launch(const struct proc_spec *spec, int out_fd, int err_fd, pid_t *pid,
 		  struct err *err) _must_check;
 
 /*

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "stats/compare.h"
-#include "stats/estimate.h"
 
 bool bisector_knows(const struct bisector *bisector, const struct bisector_memo *memo)
 {
@@ -144,6 +143,15 @@ size_t bisector_values(const struct estimates *estimates, const struct series *s
 			out[n++] = e->value;
 	}
 	return n;
+}
+
+bool bisector_noise(struct db *db, const struct series *series, int64_t image_a, int64_t image_b,
+		    int64_t before_boot, struct sd_prior *out, struct err *err)
+{
+	if (!series_noise(db, series, image_a, image_b, before_boot, &out->sd, &out->df, err))
+		return false;
+	out->df = fmin(out->df, BISECTOR_NOISE_DF);
+	return true;
 }
 
 size_t bisector_logs(const struct estimates *estimates, const struct series *series,

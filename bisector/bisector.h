@@ -12,6 +12,7 @@
 #include "db/job.h"
 #include "db/settings.h"
 #include "db/suite.h"
+#include "stats/estimate.h"
 #include "stats/evalue.h"
 
 enum {
@@ -76,7 +77,12 @@ uint64_t bisector_seed(void);
  */
 size_t bisector_logs(const struct estimates *estimates, const struct series *series,
 		     const char *role, int64_t image, size_t max, double *out);
-/* The same untransformed. */
+#define BISECTOR_NOISE_DF 30 /* history of other images is worth no more than this many boots */
+
+/* series_noise() (db/estimate.h), worth no more than that. */
+bool bisector_noise(struct db *db, const struct series *series, int64_t image_a, int64_t image_b,
+		    int64_t before_boot, struct sd_prior *out, struct err *err) _must_check;
+/* bisector_logs() untransformed. */
 size_t bisector_values(const struct estimates *estimates, const struct series *series,
 		       const char *role, int64_t image, size_t max, double *out);
 /*

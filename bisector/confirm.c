@@ -13,8 +13,6 @@
 #include "db/twin.h"
 #include "stats/detect.h"
 
-#define NOISE_DF_MAX 30 /* history of other images is worth no more than this many boots */
-
 /* A candidate of the cluster that the leader's boots measure too. */
 struct member {
 	struct candidate candidate;
@@ -54,10 +52,9 @@ static bool judge(struct confirming *c, struct member *member, size_t undecided,
 	size_t n = bisector_blocks(&c->estimates, member->series, numbers, blocks);
 	struct sd_prior prior;
 
-	if (!series_noise(c->bisector->db, member->series, candidate->before_image,
-			  candidate->after_image, 0, &prior.sd, &prior.df, err))
+	if (!bisector_noise(c->bisector->db, member->series, candidate->before_image,
+			    candidate->after_image, 0, &prior, err))
 		return false;
-	prior.df = fmin(prior.df, NOISE_DF_MAX);
 	member->rule = (struct confirm_rule){
 		.blocks = c->stages_max,
 		.each = c->each,

@@ -11,9 +11,7 @@
 #include "db/noise.h"
 #include "stats/compare.h"
 
-#define NOISE_DF_MAX 30
-#define NODE_FAILS_MAX \
-	2 /* boots of a node that fail, or give no number, for whatever reason before it is skipped */
+#define NODE_FAILS_MAX	2 /* boots of a node without a number, failed or not, before it is skipped */
 #define BUILD_COST_MAX	20.0 /* boots */
 #define BOOT_SD		0.2  /* of "it booted", on a scale where failing is 0.69 away: see below */
 #define PAST_BOOTS	2    /* surely good, before the history is believed */
@@ -363,15 +361,13 @@ static bool find_posterior(struct db *db, const struct conf *conf, struct eviden
 	posterior_prior_init(&prior, b->min_effect);
 	prior.second_odds = conf_f64(conf, "bisect", NULL, "second-odds");
 	fine = estimates_read(db, &filter, &estimates, err) &&
-	       series_noise(db, &e->series, e->built[e->lineup.good].image,
-			    e->built[e->lineup.bad].image, 0, &prior.noise.sd, &prior.noise.df,
-			    err);
+	       bisector_noise(db, &e->series, e->built[e->lineup.good].image,
+			      e->built[e->lineup.bad].image, 0, &prior.noise, err);
 	owned = estimates.v;
 	if (!fine)
 		return false;
 	if (series_is_boots(&e->series))
-		prior.noise = (struct sd_prior){BOOT_SD, NOISE_DF_MAX};
-	prior.noise.df = fmin(prior.noise.df, NOISE_DF_MAX);
+		prior.noise = (struct sd_prior){BOOT_SD, BISECTOR_NOISE_DF};
 	/* Each node, or each boot, is another build, with an offset of its own. */
 	prior.noise.sd = hypot(prior.noise.sd, e->layout_sd);
 	obs = xcalloc(estimates.n, sizeof(*obs));

@@ -11,8 +11,6 @@
 #include "db/candidate.h"
 #include "stats/detect.h"
 
-#define NOISE_DF_MAX 30 /* history of other images is worth no more than this many boots */
-
 struct pair {
 	const struct judged_pair *of;
 	struct estimates estimates;
@@ -63,10 +61,9 @@ static bool look_at_two(struct bisector *bisector, const struct pair *pair,
 	n1 = bisector_logs(&pair->estimates, series, NULL, pair->of->after.image, max, after);
 	if (!n0 || !n1)
 		return true;
-	if (!series_noise(bisector->db, series, pair->of->before.image, pair->of->after.image,
-			  first_boot(&pair->estimates, series->id), &prior.sd, &prior.df, err))
+	if (!bisector_noise(bisector->db, series, pair->of->before.image, pair->of->after.image,
+			    first_boot(&pair->estimates, series->id), &prior, err))
 		return false;
-	prior.df = fmin(prior.df, NOISE_DF_MAX);
 	found = detect_shift(before, n0, after, n1, &prior);
 	*out = (struct watch){
 		.raised = fabs(found.z) >= pair->of->z,

@@ -6,33 +6,31 @@
 
 #include "db/row.h"
 
-bool span_boots_read(struct db *db, const struct series *series, int64_t snapshot, int boots,
-		     struct span_boots *out, struct err *err)
+bool span_points_read(struct db *db, const struct series *series, int64_t snapshot, int most,
+		      struct span_points *out, struct err *err)
 {
 	static const char sql[] =
-		"with points as (select x.pos, x.commit, b.image from snapshot_commits x"
+		"with points as (select x.pos, b.image from snapshot_commits x"
 		"  join commits k on k.id = x.commit"
 		"  join builds b on b.tree_oid = k.tree_oid and b.recipe = $3 and b.toolchain = $4"
 		"   and b.layout_seed = 0 and b.image is not null where x.snapshot = $2),"
-		" numbered as (select e.image, e.boot, e.estimate,"
-		"   row_number() over (partition by e.image order by e.boot) as n"
-		"  from boot_estimates e where e.series = $1 and e.purpose = 'detect'"
-		"   and e.image in (select image from points))"
-		" select p.pos, p.commit, p.image, n.estimate from points p"
-		"  join numbered n on n.image = p.image and n.n <= $5 order by p.pos, n.boot";
+		" counted as (select e.image, least(count(*), $5) as boots from boot_estimates e"
+		"  where e.series = $1 and e.purpose = 'detect'"
+		"   and e.image in (select image from points) group by e.image)"
+		" select p.pos, p.image, c.boots from points p join counted c on c.image = p.image"
+		"  order by p.pos";
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql,
 		      DBV(dbv_i64(series->id), dbv_i64(snapshot), dbv_id(series->recipe),
-			  dbv_id(series->toolchain), dbv_i64(boots)),
+			  dbv_id(series->toolchain), dbv_i64(most)),
 		      DB_MANY, &rows, err))
 		return err_wrap(err, "commits of series %lld", (long long)series->id);
 	for (size_t i = 0; i < rows_n(rows); i++)
-		*array_push(out->v, out->n, out->cap) = (struct span_boot){
+		*array_push(out->v, out->n, out->cap) = (struct span_point){
 			.pos = (int)row_i64(rows, i, "pos"),
-			.commit = row_i64(rows, i, "commit"),
 			.image = row_i64(rows, i, "image"),
-			.value = row_f64(rows, i, "estimate"),
+			.boots = (size_t)row_i64(rows, i, "boots"),
 		};
 	return true;
 }

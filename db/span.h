@@ -7,21 +7,21 @@
 #include "base/js.h"
 #include "db/estimate.h"
 
-/* A routine boot of a commit of the snapshot, or of one with the same tree or image. */
-struct span_boot {
+/* A measured commit of the snapshot. */
+struct span_point {
 	int pos;
-	int64_t commit, image;
-	double value; /* in the metric's unit */
+	int64_t image;
+	size_t boots; /* routine ones of the image, whichever commit they were of */
 };
 
-struct span_boots {
-	struct span_boot *v; /* by position, each image's in the order of the boots */
+struct span_points {
+	struct span_point *v; /* by position */
 	size_t n, cap;
 };
 
-/* At most `boots` boots of each image, its first. The caller frees out->v. */
-bool span_boots_read(struct db *db, const struct series *series, int64_t snapshot, int boots,
-		     struct span_boots *out, struct err *err) _must_check;
+/* At most `most` boots are counted of each. The caller frees out->v. */
+bool span_points_read(struct db *db, const struct series *series, int64_t snapshot, int most,
+		      struct span_points *out, struct err *err) _must_check;
 
 struct db_span {
 	int first_pos, last_pos; /* the commit before first_pos and that at last_pos are measured */

@@ -62,11 +62,11 @@ static void push_option(struct strs *argv, const char *option)
 }
 
 /* Nothing may ask a question, and nothing may learn a host key by itself. */
-static void push_options(const struct ssh *ssh, const char *dir, const char *log_level,
-			 struct strs *argv)
+static void push_options(const struct ssh *ssh, const char *dir, struct strs *argv)
 {
 	static const char *const fixed[] = {
 		"BatchMode=yes",
+		"LogLevel=ERROR",
 		"StrictHostKeyChecking=yes",
 		"UpdateHostKeys=no",
 		"PasswordAuthentication=no",
@@ -85,8 +85,6 @@ static void push_options(const struct ssh *ssh, const char *dir, const char *log
 		strs_pushl(argv, "-F", ssh->config, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		push_option(argv, fixed[i]);
-	strs_push(argv, "-o");
-	strs_pushf(argv, "LogLevel=%s", log_level);
 	if (ssh->known_hosts) {
 		strs_push(argv, "-o");
 		strs_pushf(argv, "UserKnownHostsFile=%s", ssh->known_hosts);
@@ -97,10 +95,10 @@ static void push_options(const struct ssh *ssh, const char *dir, const char *log
 	}
 }
 
-void ssh_argv(const struct ssh *ssh, bool quiet, struct strs *argv)
+void ssh_argv(const struct ssh *ssh, struct strs *argv)
 {
 	strs_push(argv, "ssh");
-	push_options(ssh, ssh->dir, quiet ? "QUIET" : "ERROR", argv);
+	push_options(ssh, ssh->dir, argv);
 	strs_pushl(argv, "-o", "ControlMaster=no", "-T", ssh->destination, AS_ROOT, NULL);
 }
 
@@ -193,7 +191,7 @@ static bool master_answers(struct ssh *ssh, struct err *err)
 	int status = -1;
 
 	strs_push(&spec.argv, "ssh");
-	push_options(ssh, ssh->dir, "ERROR", &spec.argv);
+	push_options(ssh, ssh->dir, &spec.argv);
 	strs_pushl(&spec.argv, "-O", "check", ssh->destination, NULL);
 	return run(ssh, &spec, MUX_WAIT_S, &out, &status, err) && status == 0;
 }
@@ -231,7 +229,7 @@ static bool start_try(const struct ssh *ssh, struct asking *t, struct err *err)
 	t->dir = xstrdup(dir);
 	spec.out_path = log = xasprintf("%s/said", dir);
 	strs_push(&spec.argv, "ssh");
-	push_options(ssh, dir, "ERROR", &spec.argv);
+	push_options(ssh, dir, &spec.argv);
 	strs_pushl(&spec.argv, "-o", "ControlMaster=yes", "-N", "-T", ssh->destination, NULL);
 	return proc_start(&spec, &t->master, err);
 }
@@ -320,7 +318,7 @@ bool ssh_script(struct ssh *ssh, const char *script, double timeout_s, struct st
 {
 	CLEANUP(proc_spec_release) struct proc_spec spec = {.stdin_text = script};
 
-	ssh_argv(ssh, false, &spec.argv);
+	ssh_argv(ssh, &spec.argv);
 	return run(ssh, &spec, timeout_s, out, status, err) ||
 	       err_wrap(err, "machine %s", ssh->destination);
 }
@@ -333,7 +331,7 @@ bool ssh_push(struct ssh *ssh, const struct strs *locals, const char *dir, doubl
 	int status = -1;
 
 	strs_pushl(&spec.argv, "scp", "-q", NULL);
-	push_options(ssh, ssh->dir, "ERROR", &spec.argv);
+	push_options(ssh, ssh->dir, &spec.argv);
 	strs_pushl(&spec.argv, "-o", "ControlMaster=no", "--", NULL);
 	for (size_t i = 0; i < locals->n; i++)
 		strs_push(&spec.argv, locals->v[i]);

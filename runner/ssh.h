@@ -44,8 +44,8 @@ bool ssh_script(struct ssh *ssh, const char *script, double timeout_s, struct st
 bool ssh_push(struct ssh *ssh, const struct strs *locals, const char *dir, double timeout_s,
 	      struct err *err) _must_check;
 /* What stands before the remote command of a script that reads its text from stdin; for a child that
- * goes on beside us. quiet: nothing of ssh's own gets into the output. */
-void ssh_argv(const struct ssh *ssh, bool quiet, struct strs *argv);
+ * goes on beside us. */
+void ssh_argv(const struct ssh *ssh, struct strs *argv);
 
 /* Adds NAME='VALUE' and a newline, safe for any shell of POSIX. */
 void ssh_assign(struct str *script, const char *name, const char *value);

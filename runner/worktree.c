@@ -99,19 +99,8 @@ static void list_files(const struct worktree *wt, const char *tree_oid)
 	CLEANUP(repo_free_ptr) struct repo *repo = NULL;
 	struct err ignored;
 
-	if (repo_open(repo_dir, &repo, &ignored) && !repo_list_tree(repo, tree_oid, path, &ignored))
-		unlink(path);
-}
-
-/* The same cache may serve another repository now. */
-static void revive(const struct worktree *wt, const char *repo_dir, const char *tree_oid)
-{
-	AUTO_FREE char *path = below(wt, "listing");
-	CLEANUP(repo_free_ptr) struct repo *repo = NULL;
-	struct err ignored;
-
 	if (repo_open(repo_dir, &repo, &ignored))
-		(void)!repo_revive_tree(repo, tree_oid, path, &ignored);
+		(void)!repo_list_tree(repo, tree_oid, path, &ignored);
 }
 
 bool worktree_settle(struct worktree *wt, const char *tree_oid, struct err *err)
@@ -148,13 +137,19 @@ static bool touches_config(const char *path)
 	       !strcmp(path, "Makefile") || strstr(path, "/configs/") != NULL;
 }
 
-static bool config_changes(const char *repo_dir, const char *from, const char *to, bool *changes,
-			   struct err *err)
+static bool config_changes(const struct worktree *wt, const char *repo_dir, const char *from,
+			   const char *to, bool *changes, struct err *err)
 {
 	CLEANUP(repo_free_ptr) struct repo *repo = NULL;
+	AUTO_FREE char *listing = below(wt, "listing");
 	AUTO_STRS paths = STRS_INIT;
+	struct err ignored;
 
-	if (!repo_open(repo_dir, &repo, err) || !repo_changed_paths(repo, from, to, &paths, err))
+	if (!repo_open(repo_dir, &repo, err))
+		return false;
+	/* The same cache may serve another repository now. */
+	(void)!repo_revive_tree(repo, from, listing, &ignored);
+	if (!repo_changed_paths(repo, from, to, &paths, err))
 		return false;
 	*changes = false;
 	for (size_t i = 0; i < paths.n && !*changes; i++)
@@ -172,8 +167,8 @@ bool worktree_switch(struct worktree *wt, const char *tree_oid, struct err *err)
 	wt->configure = true;
 	wt->incremental = read_state(wt, from, config_hash);
 	if (wt->incremental) {
-		revive(wt, repo_dir, from);
-		wt->incremental = config_changes(repo_dir, from, tree_oid, &wt->configure, err);
+		/* The old tree may be gone, and no listing have it: then nothing is known of it. */
+		wt->incremental = config_changes(wt, repo_dir, from, tree_oid, &wt->configure, err);
 		if (!wt->incremental && err->kind != ERR_NOTFOUND)
 			return false;
 		wt->configure = wt->configure || !wt->incremental || !fs_exists(dot_config) ||

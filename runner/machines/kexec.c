@@ -389,7 +389,7 @@ static bool start_agent(struct machine *m, struct err *err)
 			       &script, err))
 		return false;
 	spec.stdin_text = script.s;
-	ssh_argv(&k->ssh, true, &spec.argv);
+	ssh_argv(&k->ssh, &spec.argv);
 	return proc_start(&spec, &m->proc, err) &&
 	       machine_follow(m, MACHINE_HELLO, seconds(m, "boot-timeout"), NULL, err);
 }

@@ -4,16 +4,7 @@
 # tasks, a panic on soft lockups (which only a module makes: where the kernel has lkdtm), the watchdog, the agent's own deadline.
 . "$(dirname "$0")/../lib.sh"
 test_begin
-
-metal() {
-	_verb=$1
-	shift
-	sh "$root/deploy/metal-machine" "$_verb" "$dir/m1" "$@"
-}
-on_machine() {
-	timeout 120 sh "$root/deploy/metal-machine" ssh "$dir/m1" "$@"
-}
-trap '_was=$?; metal off; (exit $_was); _finish' EXIT
+. "$root/tests/guest-metal.sh"
 
 ok "the machine is made" metal make
 ok "the machine is switched on" metal on

@@ -3,19 +3,10 @@
 # A machine as a lab has it (deploy/metal-machine): kernels by ssh and kexec, measured.
 . "$(dirname "$0")/../lib.sh"
 test_begin
-
-metal() {
-	_verb=$1
-	shift
-	sh "$root/deploy/metal-machine" "$_verb" "$dir/m1" "$@"
-}
-on_machine() {
-	timeout 120 sh "$root/deploy/metal-machine" ssh "$dir/m1" "$@"
-}
+. "$root/tests/guest-metal.sh"
 commit() {
 	sed -n "$1p" "$dir/tree.commits"
 }
-trap '_was=$?; metal off; (exit $_was); _finish' EXIT
 
 ok "the machine is made" metal make
 ok "a tree that builds in a second" sh "$root/deploy/packaged-tree" "$dir/tree" "$dir/m1/kernel"

@@ -210,6 +210,21 @@ static void test_out_path_appends(void **state _unused)
 	assert_string_equal(text.s, "line\nline\n");
 }
 
+static void test_err_path_keeps_stderr_apart(void **state _unused)
+{
+	SPEC(spec);
+	AUTO_FREE char *file = xasprintf("%s/said", dir);
+	AUTO_STR text = str_new();
+	struct err err;
+
+	spec.err_path = file;
+	shell(&spec, "echo answer; echo talk >&2");
+	output_is(&spec, "answer\n");
+	output_is(&spec, "answer\n");
+	assert_true(fs_read(file, 100, &text, &err));
+	assert_string_equal(text.s, "talk\ntalk\n");
+}
+
 static void test_environment(void **state _unused)
 {
 	SPEC(over);
@@ -434,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_stop_flag),
 		cmocka_unit_test(test_large_output_keeps_the_tail),
 		cmocka_unit_test(test_out_path_appends),
+		cmocka_unit_test(test_err_path_keeps_stderr_apart),
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_stdin),
 		cmocka_unit_test(test_descriptors),
