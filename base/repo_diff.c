@@ -20,7 +20,7 @@ static bool diff_trees(struct repo *repo, git_tree *from, git_tree *to, git_diff
 	return code ? repo_fail(err, code, "diff in %s", repo->dir) : true;
 }
 
-static bool diff_commit(struct repo *repo, git_commit *commit, git_diff **out, struct err *err)
+bool repo_diff_commit(struct repo *repo, git_commit *commit, git_diff **out, struct err *err)
 {
 	CLEANUP(free_commit) git_commit *parent = NULL;
 	CLEANUP(free_tree) git_tree *before = NULL;
@@ -167,7 +167,7 @@ bool repo_patch_id(struct repo *repo, const char *oid, char hex[REPO_OID_SIZE], 
 	hex[0] = '\0';
 	if (git_commit_parentcount(commit) != 1)
 		return true;
-	if (!diff_commit(repo, commit, &diff, err))
+	if (!repo_diff_commit(repo, commit, &diff, err))
 		return false;
 	if (!git_diff_num_deltas(diff))
 		return true;
@@ -198,7 +198,7 @@ bool repo_commit_paths(struct repo *repo, git_commit *commit, struct strs *paths
 
 	if (git_commit_parentcount(commit) != 1)
 		return true;
-	if (!diff_commit(repo, commit, &diff, err))
+	if (!repo_diff_commit(repo, commit, &diff, err))
 		return false;
 	if (git_diff_num_deltas(diff) <= REPO_PATHS_MAX)
 		add_paths(diff, paths);
@@ -250,37 +250,11 @@ bool repo_diff_text(struct repo *repo, const char *oid, size_t max, struct str *
 	struct text_limit limit = {.out = out, .left = max};
 	int code;
 
-	if (!repo_lookup_commit(repo, oid, &commit, err) || !diff_commit(repo, commit, &diff, err))
+	if (!repo_lookup_commit(repo, oid, &commit, err) ||
+	    !repo_diff_commit(repo, commit, &diff, err))
 		return false;
 	code = git_diff_print(diff, GIT_DIFF_FORMAT_PATCH, add_text, &limit);
 	if (code && code != GIT_EUSER)
 		return repo_fail(err, code, "diff of %.12s in %s", oid, repo->dir);
-	return true;
-}
-
-bool repo_revert_tree(struct repo *repo, const char *culprit, const char *tip, bool *clean,
-		      char tree[REPO_OID_SIZE], struct err *err)
-{
-	CLEANUP(free_commit) git_commit *bad = NULL;
-	CLEANUP(free_commit) git_commit *head = NULL;
-	CLEANUP(free_index) git_index *index = NULL;
-	unsigned mainline;
-	git_oid id;
-	int code;
-
-	if (!repo_lookup_commit(repo, culprit, &bad, err) ||
-	    !repo_lookup_commit(repo, tip, &head, err))
-		return false;
-	mainline = git_commit_parentcount(bad) > 1 ? 1 : 0;
-	code = git_revert_commit(&index, repo->git, bad, head, mainline, NULL);
-	if (code)
-		return repo_fail(err, code, "cannot revert %.12s on %.12s", culprit, tip);
-	*clean = !git_index_has_conflicts(index);
-	if (!*clean)
-		return true;
-	code = git_index_write_tree_to(&id, index, repo->git);
-	if (code)
-		return repo_fail(err, code, "cannot write the reverted tree");
-	repo_hex(&id, tree);
 	return true;
 }

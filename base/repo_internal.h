@@ -22,6 +22,9 @@ void repo_hex(const git_oid *oid, char hex[REPO_OID_SIZE]);
 bool repo_commit_paths(struct repo *repo, git_commit *commit, struct strs *paths,
 		       struct err *err) _must_check;
 /* The caller frees these with the CLEANUP functions below. */
+/* Against its first parent, or nothing. */
+bool repo_diff_commit(struct repo *repo, git_commit *commit, git_diff **out,
+		      struct err *err) _must_check;
 bool repo_lookup_commit(struct repo *repo, const char *hex, git_commit **out,
 			struct err *err) _must_check;
 /* Of a tree's or a commit's oid; NULL hex gives a NULL tree. */
@@ -48,5 +51,6 @@ REPO_DEFINE_FREE(remote)
 REPO_DEFINE_FREE(repository)
 REPO_DEFINE_FREE(revwalk)
 REPO_DEFINE_FREE(tree)
+REPO_DEFINE_FREE(tree_entry)
 
 #endif

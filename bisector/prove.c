@@ -255,6 +255,13 @@ static bool conclude(struct proof *p, size_t each, struct err *err)
 	return !why.len || unproved(p, why.s, err);
 }
 
+/* Not while boots run, which it would disturb: a culprit whose files have moved takes seconds. */
+static bool read_revert(struct proof *p, struct err *err)
+{
+	return boots_progress(&p->jobs, "revert").asked ||
+	       revert_advance(p->bisector, p->bisection, &p->culprit, &p->revert, err);
+}
+
 static bool advance(struct proof *p, struct err *err)
 {
 	struct db *db = p->bisector->db;
@@ -271,10 +278,9 @@ static bool advance(struct proof *p, struct err *err)
 		return false;
 	if (!go)
 		return true;
-	if (!have_rebuilds(p, &go, err) ||
-	    !revert_advance(p->bisector, p->bisection, &p->culprit, &p->revert, err))
-		return false;
 	boots = boots_progress(&p->jobs, NULL);
+	if (!have_rebuilds(p, &go, err) || (!boots.open && !read_revert(p, err)))
+		return false;
 	if (!boots.asked)
 		return !go || p->revert.wait || queue_boots(p, 0, each, err);
 	return boots.open || conclude(p, each, err);

@@ -23,31 +23,9 @@
 static char dir[] = "/dev/shm/mmperf-test-repo-XXXXXX";
 static const char elsewhere[] = "/tmp/mmperf-test-repo-XXXXXX";
 
+#include "tests/unit/shell.h"
+
 #define AUTO_REPO CLEANUP(repo_free_ptr) struct repo
-
-/* Runs a script in the test's directory; the output without its last newline. */
-static char *shell(const char *fmt, ...) _printf_(1, 2);
-static char *shell(const char *fmt, ...)
-{
-	CLEANUP(proc_spec_release) struct proc_spec spec = {.timeout_s = 120, .cwd = dir};
-	CLEANUP(proc_result_release) struct proc_result result = {0};
-	AUTO_STR script = str_new();
-	struct err err = {0};
-	va_list ap;
-
-	va_start(ap, fmt);
-	str_vaddf(&script, fmt, ap);
-	va_end(ap);
-	strs_pushl(&spec.argv, "sh", "-e", "-c", script.s, NULL);
-	strs_pushl(&spec.env, "GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org",
-		   "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org",
-		   "GIT_CONFIG_GLOBAL=/dev/null", NULL);
-	if (!proc_run(&spec, &result, &err) || result.status)
-		fail_msg("%s%s: %s", err.msg, script.s, result.out.s);
-	if (str_ends(result.out.s, "\n"))
-		result.out.s[result.out.len - 1] = '\0';
-	return str_take(&result.out);
-}
 
 static void run(const char *script)
 {
@@ -474,26 +452,6 @@ static void test_diff_text(void **state _unused)
 	assert_true(cut.len > 0 && cut.len <= 100);
 }
 
-static void test_revert(void **state _unused)
-{
-	AUTO_REPO *repo = opened("work");
-	AUTO_FREE char *tip = shell("git -C work rev-parse main");
-	AUTO_FREE char *lone = shell("git -C work rev-parse main~3");
-	AUTO_FREE char *buried = shell("git -C work rev-parse main~1");
-	AUTO_FREE char *wanted = shell("cd work && git revert --no-commit main~3 &&"
-				       "git write-tree && git reset -q --hard main");
-	char tree[REPO_OID_SIZE] = "untouched";
-	bool clean = false;
-	struct err err;
-
-	assert_true(repo_revert_tree(repo, buried, tip, &clean, tree, &err));
-	assert_false(clean);
-	assert_string_equal(tree, "untouched");
-	assert_true(repo_revert_tree(repo, lone, tip, &clean, tree, &err));
-	assert_true(clean);
-	assert_string_equal(tree, wanted);
-}
-
 static char *tree_of(const char *commit)
 {
 	return shell("git -C trees rev-parse '%s^{tree}'", commit);
@@ -739,7 +697,6 @@ int main(void)
 		cmocka_unit_test(test_commit_paths),
 		cmocka_unit_test(test_changed_paths),
 		cmocka_unit_test(test_diff_text),
-		cmocka_unit_test(test_revert),
 		cmocka_unit_test(test_checkout_equals_archive),
 		cmocka_unit_test(test_checkout_writes_only_what_differs),
 		cmocka_unit_test(test_checkout_from_a_tree_of_another_repository),
