@@ -233,6 +233,7 @@ static bool conclude(struct proof *p, size_t each, struct err *err)
 		.bisection = p->bisection,
 		.culprit = &p->culprit,
 		.parent = p->parent.id,
+		.builds = {p->builds[0].id, p->builds[1].id},
 		.revert_reason = revert ? NULL : p->revert.reason,
 	};
 	AUTO_STR why = str_new();
