@@ -40,17 +40,19 @@ static char *key_of(const struct boots_plan *plan, const char *role, size_t firs
 			 block, number);
 }
 
+/* i: of the boots that are asked for at once. */
 static bool queue_one(struct bisector *bisector, const struct boots_plan *plan,
-		      const struct boots_side *side, const char *key, struct err *err)
+		      const struct boots_side *side, size_t i, const char *key, struct err *err)
 {
+	const struct built *own = side->builds ? &side->builds[i] : NULL;
 	const struct job job = {
 		.key = (char *)key,
 		.kind = (char *)"boot",
 		.purpose = (char *)plan->purpose,
 		.role = (char *)side->role,
 		.priority = plan->priority,
-		.build = side->build,
-		.image = side->image,
+		.build = own ? own->build : side->build,
+		.image = own ? own->image : side->image,
 		.commit = side->commit,
 		.class_id = plan->class_id,
 		.only_machine = plan->only_machine,
@@ -75,9 +77,10 @@ bool boots_queue(struct bisector *bisector, const struct boots_plan *plan, size_
 	boots_order(plan->seed, plan->n_sides, per_block(plan), first, each, order);
 	for (size_t i = 0; i < plan->n_sides * each; i++) {
 		const struct boots_side *side = &plan->sides[order[i]];
-		AUTO_FREE char *key = key_of(plan, side->role, first, queued[order[i]]++);
+		size_t n = queued[order[i]]++;
+		AUTO_FREE char *key = key_of(plan, side->role, first, n);
 
-		if (!queue_one(bisector, plan, side, key, err))
+		if (!queue_one(bisector, plan, side, n, key, err))
 			return false;
 	}
 	return true;

@@ -13,6 +13,8 @@ struct boots_side {
 	int64_t commit;
 	int64_t build;
 	int64_t image;
+	const struct built *
+		builds; /* one for each boot that is asked for at once; NULL: all boot the one above */
 };
 
 struct boots_plan {

@@ -7,9 +7,11 @@
 
 #include "base/log.h"
 #include "bisector/boots.h"
+#include "bisector/layouts.h"
 #include "bisector/level.h"
 #include "bisector/start.h"
 #include "db/candidate.h"
+#include "db/history.h"
 #include "db/twin.h"
 #include "stats/detect.h"
 
@@ -30,9 +32,10 @@ struct confirming {
 	struct member *members;
 	size_t n_members;
 	struct level level;
-	size_t each;   /* boots a side in one stage */
-	size_t asked;  /* boots a side that were asked for so far */
-	size_t stages; /* the same in stages */
+	struct layouts layouts; /* of the leader's series */
+	size_t each;		/* boots a side in one stage */
+	size_t asked;		/* boots a side that were asked for so far */
+	size_t stages;		/* the same in stages */
 	size_t stages_max;
 };
 
@@ -55,6 +58,8 @@ static bool judge(struct confirming *c, struct member *member, size_t undecided,
 	if (!bisector_noise(c->bisector->db, member->series, candidate->before_image,
 			    candidate->after_image, 0, &prior, err))
 		return false;
+	if (c->layouts.fresh)
+		prior.sd = hypot(prior.sd, c->layouts.sd);
 	member->rule = (struct confirm_rule){
 		.blocks = c->stages_max,
 		.each = c->each,
@@ -235,14 +240,64 @@ static bool hand_over(struct confirming *c, struct err *err)
 							  followers.v[0].id, err));
 }
 
-static bool queue_stage(struct confirming *c, const struct series *series, struct err *err)
+/* A twin's boots may not have the layouts of its head's, whose source is the same. */
+#define TWIN_LAYOUTS (INT64_C(1) << 32)
+
+/* Plain builds of both sides; of a twin the other layout that was judged. */
+static bool find_builds(struct confirming *c, const struct series *series, struct built **out,
+			struct err *err)
 {
 	const struct candidate *candidate = c->candidate;
-	struct boots_side sides[] = {
-		{"before", candidate->before_commit, 0, candidate->before_image},
-		{"after", candidate->after_commit, 0, candidate->after_image},
-	};
 	const int64_t commits[] = {candidate->before_commit, candidate->after_commit};
+
+	if (!builds_of_commits(c->bisector->db, commits, 2, series->recipe, series->toolchain, out,
+			       err))
+		return false;
+	(*out)[0].image = candidate->before_image;
+	(*out)[1].image = candidate->after_image;
+	return !candidate->twin || twin_build(c->bisector->db, candidate->after_image,
+					      series->class_id, &(*out)[1].build, err);
+}
+
+/* A layout for each boot of the stage, when the pilot asks for that. builds: both sides', one behind the other. */
+static bool find_layouts(struct confirming *c, const struct series *series,
+			 const struct built *plain, struct built *builds, bool *ready,
+			 struct err *err)
+{
+	*ready = true;
+	for (size_t s = 0; s < 2; s++) {
+		CLEANUP(history_commit_release) struct history_commit commit = {0};
+		struct layouts_side side = {
+			.commit = plain[s].commit,
+			.recipe = series->recipe,
+			.toolchain = series->toolchain,
+			.plain = plain[s],
+			.others = s && c->candidate->twin ? TWIN_LAYOUTS : 0,
+		};
+		bool own;
+
+		if (!commit_read(c->bisector->db, side.commit, &commit, err))
+			return false;
+		side.tree_oid = commit.tree_oid;
+		if (!layouts_builds(c->bisector, &side, c->asked, c->each, JOB_PRIORITY_CONFIRM,
+				    "confirm", builds + s * c->each, &own, err))
+			return false;
+		*ready &= own;
+	}
+	return true;
+}
+
+/* *queued false: it waits for builds, and is to be called again. */
+static bool queue_stage(struct confirming *c, const struct series *series, bool *queued,
+			struct err *err)
+{
+	const struct candidate *candidate = c->candidate;
+	AUTO_FREE struct built *plain = NULL;
+	AUTO_FREE struct built *builds = xcalloc(2 * c->each, sizeof(*builds));
+	struct boots_side sides[] = {
+		{.role = "before", .commit = candidate->before_commit},
+		{.role = "after", .commit = candidate->after_commit},
+	};
 	const struct boots_plan plan = {
 		.purpose = "confirm",
 		.owner = candidate->id,
@@ -256,16 +311,18 @@ static bool queue_stage(struct confirming *c, const struct series *series, struc
 		.per_block = c->each,
 		.seed = candidate->seed,
 	};
-	AUTO_FREE struct built *built = NULL;
 
-	if (!builds_of_commits(c->bisector->db, commits, 2, series->recipe, series->toolchain,
-			       &built, err))
+	*queued = true;
+	if (!find_builds(c, series, &plain, err) ||
+	    (c->layouts.fresh && !find_layouts(c, series, plain, builds, queued, err)))
 		return false;
-	sides[0].build = built[0].build;
-	sides[1].build = built[1].build;
-	if (candidate->twin && !twin_build(c->bisector->db, candidate->after_image,
-					   series->class_id, &sides[1].build, err))
-		return false;
+	if (!*queued)
+		return true;
+	for (size_t s = 0; s < 2; s++) {
+		sides[s].build = plain[s].build;
+		sides[s].image = plain[s].image;
+		sides[s].builds = c->layouts.fresh ? builds + s * c->each : NULL;
+	}
 	return boots_queue(c->bisector, &plan, c->asked, c->each, err);
 }
 
@@ -273,13 +330,17 @@ static bool queue_stage(struct confirming *c, const struct series *series, struc
 static bool begin(struct confirming *c, const struct series *own, struct err *err)
 {
 	const struct level *level = &c->level;
+	bool queued;
 
+	if (!queue_stage(c, own, &queued, err))
+		return false;
+	if (!queued)
+		return true;
 	log_info("candidate %lld: cluster %zu of seven days: may be wrong with probability %.2g, "
 		 "beside %.2g false alarms that the others allow; needs an e-value of %.3g",
 		 (long long)c->candidate->id, level->clusters, level->alpha, level->spent,
 		 exp(level->needed));
-	return candidate_set_evidence(c->bisector->db, c->candidate->id, level->alpha, 0, err) &&
-	       queue_stage(c, own, err);
+	return candidate_set_evidence(c->bisector->db, c->candidate->id, level->alpha, 0, err);
 }
 
 static bool abandon(struct confirming *c, const char *why, struct err *err)
@@ -296,6 +357,7 @@ static bool look(struct confirming *c, const struct series *own, struct err *err
 {
 	struct boots_progress boots = boots_progress(&c->jobs, NULL);
 	const struct member *best;
+	bool queued;
 
 	if (boots.done * 2 < boots.asked)
 		return abandon(c, boots.error ? boots.error : "too few of them", err);
@@ -307,7 +369,7 @@ static bool look(struct confirming *c, const struct series *own, struct err *err
 	if (best)
 		return confirmed(c, best, err);
 	if (any_open(c) && c->stages < c->stages_max)
-		return queue_stage(c, own, err);
+		return queue_stage(c, own, &queued, err);
 	return end_members(c, err) && hand_over(c, err);
 }
 
@@ -326,7 +388,8 @@ static bool advance(struct confirming *c, struct err *err)
 		return false;
 	if (!own.v[0].suite)
 		return err_set(err, ERR_FAILED, "no suite gives its series now");
-	if (!level_read(c->bisector, c->candidate->id, &c->level, err))
+	if (!level_read(c->bisector, c->candidate->id, &c->level, err) ||
+	    !layouts_read(c->bisector, &own.v[0], &c->layouts, err))
 		return false;
 	c->asked = boots_progress(&c->jobs, "before").asked;
 	c->stages = (c->asked + c->each - 1) / c->each; /* `each` may have been set anew */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "bisector/code.h"
 #include "bisector/pair.h"
 #include "db/regression.h"
 #include "stats/compare.h"
@@ -104,11 +105,31 @@ static bool store_series(const struct effects *e, int64_t regression, struct err
 	return true;
 }
 
+/* Texts in *into are code's. */
+static bool look_at_code(const struct effects *e, struct code_change *code, struct regression *into,
+			 struct err *err)
+{
+	if (!code_look(e->bisector, e->what->bisection, e->what->builds[0], e->what->builds[1],
+		       code, err))
+		return false;
+	into->functions = (struct regression_functions){
+		.known = code->known,
+		.suspect = code->suspect,
+		.differ = code->differ,
+		.hot = code->hot,
+		.hot_differ = code->hot_differ,
+		.names = code->names,
+		.reason = code->reason,
+	};
+	return true;
+}
+
 static bool store(const struct effects *e, struct str *reason, struct err *err)
 {
 	const struct effect_of *what = e->what;
 	const struct bisection *b = what->bisection;
 	const struct ratio revert = revert_share(e);
+	CLEANUP(code_change_release) struct code_change code = {0};
 	struct regression regression = {
 		.tree = b->tree,
 		.patch = what->culprit->lineage,
@@ -131,10 +152,13 @@ static bool store(const struct effects *e, struct str *reason, struct err *err)
 	}
 	if (!isfinite(regression.revert_effect) && !regression.revert_reason)
 		regression.revert_reason = "too few boots of the tip or the reverted tip succeeded";
-	if (!regression_add(e->bisector->db, &regression, err) ||
+	if (!look_at_code(e, &code, &regression, err) ||
+	    !regression_add(e->bisector->db, &regression, err) ||
 	    !store_series(e, regression.id, err))
 		return false;
-	str_addf(reason, "; regression %lld", (long long)regression.id);
+	str_addf(reason, "%s; regression %lld",
+		 code.suspect ? "; layout suspect: no function that matters differs" : "",
+		 (long long)regression.id);
 	return true;
 }
 

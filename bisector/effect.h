@@ -12,6 +12,7 @@ struct effect_of {
 	const struct bisection *bisection;
 	const struct history_commit *culprit;
 	int64_t parent;
+	int64_t builds[2];	   /* of parent and culprit */
 	const char *revert_reason; /* NULL: the proof has boots of the reverted tip */
 };
 

@@ -8,7 +8,6 @@
 
 #include "bisector/past.h"
 #include "db/machine.h"
-#include "db/noise.h"
 #include "stats/compare.h"
 
 #define NODE_FAILS_MAX	2 /* boots of a node without a number, failed or not, before it is skipped */
@@ -136,22 +135,20 @@ static void plain_where_needed(struct evidence *e, size_t node)
  * Boots of one layout share its offset. Where the pilot saw that layouts differ, each boot of a node is of another one, so
  * that boots are as independent as the posterior takes them to be: the first is plain, the next has seed 1, and so on.
  */
-static bool find_layouts(struct db *db, const struct conf *conf, struct evidence *e,
-			 const size_t *boots, struct err *err)
+static bool find_layouts(struct bisector *bisector, struct evidence *e, const size_t *boots,
+			 struct err *err)
 {
 	const struct bisection *b = e->bisection;
+	struct db *db = bisector->db;
 	size_t n = e->lineup.n_nodes;
 	AUTO_FREE int64_t *commits = xcalloc(n, sizeof(*commits));
-	double boot_sd;
 
 	e->layout = xcalloc(n, sizeof(*e->layout));
-	if (!noise_layout(db, b->series, &e->layout_sd, &boot_sd, err))
+	if (!layouts_read(bisector, &e->series, &e->layouts, err))
 		return false;
-	e->fresh_layouts = boot_sd > 0 && !series_is_boots(&e->series) &&
-			   e->layout_sd > conf_f64(conf, "bisect", NULL, "fresh-layouts") * boot_sd;
 	for (size_t i = 0; i < n; i++) {
 		commits[i] = e->lineup.nodes[i].commit;
-		e->layout[i] = e->fresh_layouts ? (int64_t)boots[i] : 0;
+		e->layout[i] = e->layouts.fresh ? (int64_t)boots[i] : 0;
 	}
 	if (!builds_of_layouts(db, commits, e->layout, n, b->recipe, b->toolchain, &e->next, err))
 		return false;
@@ -170,7 +167,7 @@ bool evidence_next(struct db *db, struct evidence *e, size_t node, struct err *e
 				      .layout_seed = e->layout[node] + 1};
 	struct build_look look;
 
-	if (!e->fresh_layouts)
+	if (!e->layouts.fresh)
 		return true;
 	if (!build_look(db, &key, &look, err))
 		return false;
@@ -369,7 +366,7 @@ static bool find_posterior(struct db *db, const struct conf *conf, struct eviden
 	if (series_is_boots(&e->series))
 		prior.noise = (struct sd_prior){BOOT_SD, BISECTOR_NOISE_DF};
 	/* Each node, or each boot, is another build, with an offset of its own. */
-	prior.noise.sd = hypot(prior.noise.sd, e->layout_sd);
+	prior.noise.sd = hypot(prior.noise.sd, e->layouts.sd);
 	obs = xcalloc(estimates.n, sizeof(*obs));
 	machines = xcalloc(estimates.n, sizeof(*machines));
 	if (observe(&estimates, e, obs, machines) > 1 && !series_is_boots(&e->series))
@@ -411,6 +408,6 @@ bool evidence_read(struct bisector *bisector, const struct bisection *bisection,
 	boots = xcalloc(e->lineup.n_nodes + 1, sizeof(*boots)); /* and of no node */
 	count_jobs(e, boots);
 	find_prior(e);
-	return find_layouts(db, conf, e, boots, err) && find_costs(db, e, err) &&
+	return find_layouts(bisector, e, boots, err) && find_costs(db, e, err) &&
 	       find_posterior(db, conf, e, err);
 }

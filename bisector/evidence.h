@@ -8,6 +8,7 @@
  */
 
 #include "bisector/bisector.h"
+#include "bisector/layouts.h"
 #include "bisector/lineup.h"
 #include "bisector/steady.h"
 #include "db/work.h"
@@ -23,19 +24,18 @@ struct evidence {
 	struct changes changes; /* what the boots say */
 	double *prior;		/* per hypothesis, with what cannot be ruled out */
 	struct built *built;	/* per node, in the plain layout */
-	bool fresh_layouts; /* each boot of a node has another layout: the pilot says that it matters */
-	int64_t *layout;    /* per node: seed of its next boot's */
-	struct built *next; /* per node: what that boots; built, when layouts do not matter */
-	double layout_sd;   /* by the pilot; 0: not known */
-	bool *testable;	    /* per node: may still deliver a number */
-	double *cost;	    /* per node, in boots */
-	size_t *pending;    /* per node: boots queued or running */
-	size_t asked;	    /* boot jobs in all */
-	size_t open;	    /* of them queued or running */
-	size_t failed;	    /* of them failed */
-	size_t observed;    /* numbers in the series */
-	size_t silent;	    /* nodes whose boots give no number of it: not testable */
-	size_t machines;    /* of the class, up */
+	struct layouts layouts; /* fresh: each boot of a node has another one */
+	int64_t *layout;	/* per node: seed of its next boot's */
+	struct built *next;	/* per node: what that boots; built, when layouts do not matter */
+	bool *testable;		/* per node: may still deliver a number */
+	double *cost;		/* per node, in boots */
+	size_t *pending;	/* per node: boots queued or running */
+	size_t asked;		/* boot jobs in all */
+	size_t open;		/* of them queued or running */
+	size_t failed;		/* of them failed */
+	size_t observed;	/* numbers in the series */
+	size_t silent;		/* nodes whose boots give no number of it: not testable */
+	size_t machines;	/* of the class, up */
 	size_t builds_open;
 	enum evidence_past {
 		PAST_NONE,  /* history tells no good level, or too few boots are surely good yet */

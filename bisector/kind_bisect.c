@@ -126,7 +126,7 @@ static bool find_series(struct bisector *bisector, const struct request *request
 			const struct asked *ask, struct err *err)
 {
 	const struct boots_side side = {"after", ask->commits[1], ask->builds[1].id,
-					ask->builds[1].image};
+					ask->builds[1].image, NULL};
 	const struct boots_plan plan = {
 		.purpose = "request",
 		.owner = ask->id,

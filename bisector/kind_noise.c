@@ -61,7 +61,7 @@ static bool queue(struct bisector *bisector, const struct asked *ask, struct err
 	for (size_t i = 0; i < ask->n_commits; i++) {
 		layout_role(i, roles[i]);
 		sides[i] = (struct boots_side){roles[i], ask->commits[i], ask->builds[i].id,
-					       ask->builds[i].image};
+					       ask->builds[i].image, NULL};
 	}
 	return boots_queue(bisector, &plan, 0, ask->boots, err);
 }

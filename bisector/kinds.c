@@ -182,7 +182,7 @@ bool kind_run(struct bisector *bisector, const struct request *request _unused, 
 		return false;
 	for (size_t i = 0; i < ask->n_commits; i++) {
 		const struct boots_side side = {role, ask->commits[i], ask->builds[i].id,
-						ask->builds[i].image};
+						ask->builds[i].image, NULL};
 		const struct boots_plan plan = plan_of(ask, &side, 1);
 
 		role_name(i, role);
@@ -269,8 +269,8 @@ bool kind_compare(struct bisector *bisector, const struct request *request _unus
 		return true;
 	if (ask->builds[0].image != ask->builds[1].image) {
 		const struct boots_side sides[] = {
-			{"before", ask->commits[0], ask->builds[0].id, ask->builds[0].image},
-			{"after", ask->commits[1], ask->builds[1].id, ask->builds[1].image},
+			{"before", ask->commits[0], ask->builds[0].id, ask->builds[0].image, NULL},
+			{"after", ask->commits[1], ask->builds[1].id, ask->builds[1].image, NULL},
 		};
 		const struct boots_plan plan = plan_of(ask, sides, 2);
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "bisector/boots.h"
 #include "bisector/effect.h"
+#include "bisector/layouts.h"
 #include "bisector/revert.h"
 #include "db/history.h"
 
@@ -21,7 +22,9 @@ struct proof {
 	struct history_commit parent;
 	struct build_look builds[2]; /* parent, culprit */
 	struct revert revert;
-	struct work_jobs jobs; /* of purpose prove: rebuilds and boots */
+	struct work_jobs jobs;	/* of purpose prove: rebuilds and boots */
+	struct layouts layouts; /* of the searched series */
+	bool failures;		/* boots that the kernel failed are what is measured */
 };
 
 static void proof_release(struct proof *p)
@@ -161,16 +164,99 @@ static bool proof_suites(struct proof *p, int64_t **suites, size_t *n, struct er
 	return true;
 }
 
-/* The boots behind the first `have` of parent and culprit; with the first, those of the revert. */
-static bool queue_boots(struct proof *p, size_t have, size_t each, struct err *err)
+/* A side of the proof, and what its boots boot. */
+struct proof_side {
+	struct boots_side boots;
+	const char *tree_oid;
+	struct built *layouts;
+};
+
+/* A layout for each of the boots first .. first+n-1, when the pilot asks for that; *ready false: some are being built. */
+static bool find_layouts(struct proof *p, struct proof_side *side, size_t first, size_t n,
+			 bool *ready, struct err *err)
+{
+	const struct boots_side *boots = &side->boots;
+	const struct layouts_side plain = {
+		.commit = boots->commit,
+		.tree_oid = side->tree_oid,
+		.recipe = p->bisection->recipe,
+		.toolchain = p->bisection->toolchain,
+		.plain = {boots->commit, boots->build, boots->image, BUILD_BUILT},
+	};
+	bool own = true;
+
+	if (!p->layouts.fresh)
+		return true;
+	side->layouts = xcalloc(n, sizeof(*side->layouts));
+	if (!layouts_builds(p->bisector, &plain, first, n, JOB_PRIORITY_PROVE, "prove",
+			    side->layouts, &own, err))
+		return false;
+	*ready &= own;
+	return true;
+}
+
+/* What a set of boots is made of: parent and culprit, and with the first set the tip as it is and without the culprit, half as
+ * often: what the revert gains is said less exactly. */
+struct proof_set {
+	struct proof_side sides[4];
+	size_t n_sides;
+	size_t have, each; /* boots of a side before this set, and in it */
+	size_t both;	   /* boots of the tip and the reverted tip */
+	struct history_commit tip;
+};
+
+static void proof_set_release(struct proof_set *set)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(set->sides); i++)
+		free(set->sides[i].layouts);
+	history_commit_release(&set->tip);
+}
+
+static bool add_revert(struct proof *p, struct proof_set *set, struct err *err)
 {
 	const struct bisection *b = p->bisection;
 	AUTO_FREE struct built *tip = NULL;
-	AUTO_FREE int64_t *suites = NULL;
-	struct boots_side sides[4] = {
-		{"before", p->parent.id, p->builds[0].id, p->builds[0].image},
-		{"after", p->culprit.id, p->builds[1].id, p->builds[1].image},
+
+	if (set->have || !p->revert.ready)
+		return true;
+	if (!builds_of_commits(p->bisector->db, &b->bad, 1, b->recipe, b->toolchain, &tip, err) ||
+	    !commit_read(p->bisector->db, b->bad, &set->tip, err))
+		return false;
+	if (!tip->image)
+		return true;
+	set->sides[2] = (struct proof_side){
+		.boots = {"tip", b->bad, tip->build, tip->image, NULL},
+		.tree_oid = set->tip.tree_oid,
 	};
+	set->sides[3] = (struct proof_side){
+		.boots = {"revert", b->bad, p->revert.build.id, p->revert.build.image, NULL},
+		.tree_oid = p->revert.tree,
+	};
+	set->n_sides = 4;
+	set->both = (set->each + 1) / 2;
+	return true;
+}
+
+/* Boots from..from+n-1 of the set, of its first sides. */
+static bool queue_part(struct proof *p, const struct boots_plan *usual, const struct proof_set *set,
+		       size_t n_sides, size_t from, size_t n, struct err *err)
+{
+	struct boots_side sides[ARRAY_SIZE(set->sides)];
+	struct boots_plan plan = *usual;
+
+	for (size_t i = 0; i < n_sides; i++) {
+		sides[i] = set->sides[i].boots;
+		sides[i].builds = set->sides[i].layouts ? set->sides[i].layouts + from : NULL;
+	}
+	plan.sides = sides;
+	plan.n_sides = n_sides;
+	return boots_queue(p->bisector, &plan, set->have + from, n, err);
+}
+
+static bool queue_set(struct proof *p, const struct proof_set *set, struct err *err)
+{
+	const struct bisection *b = p->bisection;
+	AUTO_FREE int64_t *suites = NULL;
 	struct boots_plan plan = {
 		.purpose = "prove",
 		.owner = b->id,
@@ -178,38 +264,39 @@ static bool queue_boots(struct proof *p, size_t have, size_t each, struct err *e
 		.request = b->request,
 		.priority = JOB_PRIORITY_PROVE,
 		.class_id = b->class_id,
-		.sides = sides,
-		.n_sides = 2,
 		.seed = b->seed ^ PROVE_SEED,
 	};
-	size_t both = 0; /* what the revert gains is said less exactly, by half as many */
 
-	if (!proof_suites(p, &suites, &plan.n_suites, err) ||
-	    !builds_of_commits(p->bisector->db, &b->bad, 1, b->recipe, b->toolchain, &tip, err))
+	if (!proof_suites(p, &suites, &plan.n_suites, err))
 		return false;
 	plan.suites = suites;
-	if (!have && p->revert.ready && tip->image) {
-		sides[2] = (struct boots_side){"tip", b->bad, tip->build, tip->image};
-		sides[3] = (struct boots_side){"revert", b->bad, p->revert.build.id,
-					       p->revert.build.image};
-		plan.n_sides = 4;
-		both = (each + 1) / 2;
-		if (!boots_queue(p->bisector, &plan, 0, both, err))
-			return false;
-		plan.n_sides = 2;
-	}
-	return boots_queue(p->bisector, &plan, have + both, each - both, err);
+	return queue_part(p, &plan, set, set->n_sides, 0, set->both, err) &&
+	       queue_part(p, &plan, set, 2, set->both, set->each - set->both, err);
 }
 
-/* Whether boots that the kernel failed are what is measured. */
-static bool counts_failures(struct proof *p, bool *yes, struct err *err)
+/* The boots behind the first `have` of parent and culprit. *queued false: they wait for builds. */
+static bool queue_boots(struct proof *p, size_t have, size_t each, bool *queued, struct err *err)
 {
-	CLEANUP(series_list_release) struct series_list list = {0};
+	CLEANUP(proof_set_release)
+	struct proof_set set = {
+		.sides = {{.boots = {"before", p->parent.id, p->builds[0].id, p->builds[0].image,
+				     NULL},
+			   .tree_oid = p->parent.tree_oid},
+			  {.boots = {"after", p->culprit.id, p->builds[1].id, p->builds[1].image,
+				     NULL},
+			   .tree_oid = p->culprit.tree_oid}},
+		.n_sides = 2,
+		.have = have,
+		.each = each,
+	};
 
-	if (!series_read(p->bisector->db, &p->bisection->series, 1, &list, err))
+	*queued = true;
+	if (!add_revert(p, &set, err))
 		return false;
-	*yes = list.n == 1 && series_is_boots(&list.v[0]);
-	return true;
+	for (size_t i = 0; i < set.n_sides; i++)
+		if (!find_layouts(p, &set.sides[i], have, i < 2 ? each : set.both, queued, err))
+			return false;
+	return !*queued || queue_set(p, &set, err);
 }
 
 /*
@@ -219,9 +306,15 @@ static bool counts_failures(struct proof *p, bool *yes, struct err *err)
  */
 static bool ask_again(struct proof *p, size_t have, struct err *err)
 {
-	log_info("bisection %lld: %zu + %zu boots leave the effect of %.12s open; as many again",
-		 (long long)p->bisection->id, have, have, p->culprit.oid);
-	return queue_boots(p, have, have, err);
+	bool queued;
+
+	if (!queue_boots(p, have, have, &queued, err))
+		return false;
+	if (queued)
+		log_info("bisection %lld: %zu + %zu boots leave the effect of %.12s open; as many "
+			 "again",
+			 (long long)p->bisection->id, have, have, p->culprit.oid);
+	return true;
 }
 
 static bool conclude(struct proof *p, size_t each, struct err *err)
@@ -233,15 +326,13 @@ static bool conclude(struct proof *p, size_t each, struct err *err)
 		.bisection = p->bisection,
 		.culprit = &p->culprit,
 		.parent = p->parent.id,
+		.builds = {p->builds[0].id, p->builds[1].id},
 		.revert_reason = revert ? NULL : p->revert.reason,
 	};
 	AUTO_STR why = str_new();
 	bool open = false;
-	bool failures;
 
-	if (!counts_failures(p, &failures, err))
-		return false;
-	if (failures) {
+	if (p->failures) {
 		before.done += before.kernel_bad;
 		after.done += after.kernel_bad;
 	}
@@ -262,19 +353,29 @@ static bool read_revert(struct proof *p, struct err *err)
 	       revert_advance(p->bisector, p->bisection, &p->culprit, &p->revert, err);
 }
 
+static bool read_series(struct proof *p, struct err *err)
+{
+	CLEANUP(series_list_release) struct series_list list = {0};
+
+	if (!series_read(p->bisector->db, &p->bisection->series, 1, &list, err))
+		return false;
+	p->failures = list.n == 1 && series_is_boots(&list.v[0]);
+	return list.n != 1 || layouts_read(p->bisector, &list.v[0], &p->layouts, err);
+}
+
 static bool advance(struct proof *p, struct err *err)
 {
 	struct db *db = p->bisector->db;
 	size_t each = (size_t)conf_i64(p->bisector->settings->conf, "bisect", NULL, "prove-boots");
 	struct boots_progress boots;
-	bool go;
+	bool go, queued;
 	int64_t parent;
 
 	if (!commit_read(db, p->bisection->culprit, &p->culprit, err) ||
 	    !commit_first_parent(db, p->culprit.id, &parent, err) ||
 	    !commit_read(db, parent, &p->parent, err) ||
 	    !work_jobs_read(db, 0, p->bisection->id, 0, "prove", &p->jobs, err) ||
-	    !have_builds(p, &go, err))
+	    !read_series(p, err) || !have_builds(p, &go, err))
 		return false;
 	if (!go)
 		return true;
@@ -282,7 +383,7 @@ static bool advance(struct proof *p, struct err *err)
 	if (!have_rebuilds(p, &go, err) || (!boots.open && !read_revert(p, err)))
 		return false;
 	if (!boots.asked)
-		return !go || p->revert.wait || queue_boots(p, 0, each, err);
+		return !go || p->revert.wait || queue_boots(p, 0, each, &queued, err);
 	return boots.open || conclude(p, each, err);
 }
 

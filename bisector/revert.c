@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/repo.h"
 
 static void because(struct revert *out, const char *why)
 {
@@ -48,7 +47,6 @@ bool revert_advance(struct bisector *bisector, const struct bisection *bisection
 {
 	CLEANUP(history_commit_release) struct history_commit tip = {0};
 	struct build_key key = {.recipe = bisection->recipe, .toolchain = bisection->toolchain};
-	char tree[REPO_OID_SIZE];
 
 	*out = (struct revert){0};
 	if (!conf_bool(bisector->settings->conf, "bisect", NULL, "revert")) {
@@ -61,9 +59,9 @@ bool revert_advance(struct bisector *bisector, const struct bisection *bisection
 	}
 	if (!commit_read(bisector->db, bisection->bad, &tip, err))
 		return false;
-	if (!make_tree(bisector, culprit, &tip, tree, out))
+	if (!make_tree(bisector, culprit, &tip, out->tree, out))
 		return true;
-	key.tree_oid = tree;
+	key.tree_oid = out->tree;
 	if (!build_ensure(bisector->db, &key, tip.id, JOB_PRIORITY_PROVE, "prove", &out->build,
 			  err))
 		return false;

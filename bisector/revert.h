@@ -4,6 +4,7 @@
 
 /* The bad end of a bisection with the culprit taken out again. */
 
+#include "base/repo.h"
 #include "bisector/bisector.h"
 #include "db/bisection.h"
 #include "db/history.h"
@@ -13,7 +14,8 @@ struct revert {
 	bool wait;  /* its build is not ready */
 	bool ready; /* build can be booted */
 	struct build_look build;
-	char reason[400]; /* why there is none; empty when ready or waiting */
+	char tree[REPO_OID_SIZE]; /* when there is one */
+	char reason[400];	  /* why there is none; empty when ready or waiting */
 };
 
 /*

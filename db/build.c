@@ -107,27 +107,32 @@ bool build_store(struct db *db, int64_t build, const struct build_result *result
 	static const char sql[] =
 		"update builds set outcome = $2, image = $3::bigint, error = $4,"
 		" config = $5::bigint, log = $6::bigint, incremental = $7::boolean,"
-		" seconds = $8::float8 where id = $1::bigint and outcome = 'pending'";
-	int64_t image = 0, config, log;
+		" seconds = $8::float8, functions = $9::bigint"
+		" where id = $1::bigint and outcome = 'pending'";
+	int64_t image = 0, config, log, functions;
 
 	if ((result->built && !image_upsert(db, result, &image, err)) ||
 	    !artifact_upsert(db, &result->config, "config", &config, err) ||
-	    !artifact_upsert(db, &result->log, "build-log", &log, err))
+	    !artifact_upsert(db, &result->log, "build-log", &log, err) ||
+	    !artifact_upsert(db, &result->functions, "functions", &functions, err))
 		return false;
 	return db_exec(db, sql,
 		       DBV(dbv_i64(build), dbv_text(result->built ? "built" : "failed"),
 			   dbv_id(image), dbv_text(result->built ? NULL : result->error),
 			   dbv_id(config), dbv_id(log), dbv_bool(result->incremental),
-			   dbv_f64(result->seconds)),
+			   dbv_f64(result->seconds), dbv_id(functions)),
 		       err);
 }
 
-bool build_verified(struct db *db, int64_t build, struct err *err)
+bool build_verified(struct db *db, int64_t build, const struct artifact *functions, struct err *err)
 {
-	static const char sql[] =
-		"update builds set clean_verified_at = now() where id = $1::bigint";
+	static const char sql[] = "update builds set clean_verified_at = now(),"
+				  " functions = coalesce(functions, $2::bigint)"
+				  " where id = $1::bigint";
+	int64_t artifact;
 
-	return db_exec(db, sql, DBV(dbv_i64(build)), err);
+	return artifact_upsert(db, functions, "functions", &artifact, err) &&
+	       db_exec(db, sql, DBV(dbv_i64(build), dbv_id(artifact)), err);
 }
 
 bool image_read(struct db *db, int64_t id, struct image *out, struct err *err)

@@ -41,6 +41,7 @@ struct build_result {
 	struct artifact kernel;
 	struct artifact system_map;
 	struct artifact modules;
+	struct artifact functions; /* their digests */
 	struct artifact config;
 	struct artifact log;
 	bool incremental;
@@ -53,8 +54,9 @@ struct build_result {
  */
 bool build_store(struct db *db, int64_t build, const struct build_result *result,
 		 struct err *err) _must_check;
-/* A clean build gave the same image. */
-bool build_verified(struct db *db, int64_t build, struct err *err) _must_check;
+/* A clean build gave the same image; and these digests of its functions, which are kept when there are none. */
+bool build_verified(struct db *db, int64_t build, const struct artifact *functions,
+		    struct err *err) _must_check;
 
 /* What is to be booted. */
 struct image {

@@ -39,14 +39,23 @@ static struct dbv finite_or_null(double x)
 	return isfinite(x) ? dbv_f64(x) : dbv_null();
 }
 
+static struct dbv count_or_null(const struct regression_functions *f, size_t n)
+{
+	return f->known ? dbv_i64((int64_t)n) : dbv_null();
+}
+
 bool regression_add(struct db *db, struct regression *regression, struct err *err)
 {
 	static const char sql[] =
 		"insert into regressions (tree, patch, culprit, parent, bisection, state, "
 		"posterior,"
-		"  revert_effect, revert_reason, revert_lo, revert_hi)"
-		" values ($1, $2, $3, $4, $5, 'proved', $6, $7, $8, $9, $10)"
+		"  revert_effect, revert_reason, revert_lo, revert_hi, layout_suspect,"
+		"  functions_differ, functions_hot, functions_hot_differ, functions_names,"
+		"  functions_reason)"
+		" values ($1, $2, $3, $4, $5, 'proved', $6, $7, $8, $9, $10, $11::boolean,"
+		"  $12::bigint, $13::bigint, $14::bigint, $15, $16)"
 		" returning id";
+	const struct regression_functions *f = &regression->functions;
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql,
@@ -56,7 +65,10 @@ bool regression_add(struct db *db, struct regression *regression, struct err *er
 			  finite_or_null(regression->revert_effect),
 			  dbv_text(regression->revert_reason),
 			  finite_or_null(regression->revert_lo),
-			  finite_or_null(regression->revert_hi)),
+			  finite_or_null(regression->revert_hi),
+			  f->known ? dbv_bool(f->suspect) : dbv_null(), count_or_null(f, f->differ),
+			  count_or_null(f, f->hot), count_or_null(f, f->hot_differ),
+			  dbv_text(f->known ? f->names : NULL), dbv_text(f->reason)),
 		      DB_ONE, &rows, err))
 		return err_wrap(err, "regression of bisection %lld",
 				(long long)regression->bisection);

@@ -6,6 +6,14 @@
 
 #include "db/conn.h"
 
+/* How the culprit's code differs from its parent's; see bisector/code.h. */
+struct regression_functions {
+	bool known, suspect;
+	size_t differ, hot, hot_differ;
+	const char *names;
+	const char *reason; /* when not known */
+};
+
 struct regression {
 	int64_t id; /* set by regression_add() */
 	int64_t tree;
@@ -17,6 +25,7 @@ struct regression {
 	double revert_effect; /* share that the revert removes; NAN = not known, for the reason */
 	double revert_lo, revert_hi; /* 95 %; infinite = nothing is excluded */
 	const char *revert_reason;
+	struct regression_functions functions;
 };
 
 /* One series with proof boots. Effects are log ratios after/before, > 0 is worse, with 95 %. */

@@ -66,6 +66,8 @@ void report_facts_release(struct report_facts *facts)
 	strs_release(&facts->environment);
 	strs_release(&facts->params);
 	lists_release(facts);
+	strs_release(&facts->functions.names);
+	free(facts->functions.reason);
 	lock_changes_release(&facts->locks);
 	*facts = (struct report_facts){0};
 }
@@ -141,6 +143,19 @@ struct keys {
 	char params_hash[128];
 };
 
+static void take_functions(const struct rows *rows, struct report_functions *out)
+{
+	out->known = !row_is_null(rows, 0, "layout_suspect");
+	out->reason = row_dup(rows, 0, "functions_reason");
+	if (!out->known)
+		return;
+	out->suspect = row_bool(rows, 0, "layout_suspect");
+	out->differ = (int)row_i64(rows, 0, "functions_differ");
+	out->hot = (int)row_i64(rows, 0, "functions_hot");
+	out->hot_differ = (int)row_i64(rows, 0, "functions_hot_differ");
+	strs_split(&out->names, row_text(rows, 0, "functions_names"), "\n");
+}
+
 static void take_head(const struct rows *rows, struct report_facts *out, struct keys *keys)
 {
 	out->id = row_i64(rows, 0, "id");
@@ -166,6 +181,7 @@ static void take_head(const struct rows *rows, struct report_facts *out, struct 
 	out->revert_lo = row_f64_or_nan(rows, 0, "revert_lo");
 	out->revert_hi = row_f64_or_nan(rows, 0, "revert_hi");
 	out->revert_reason = row_dup(rows, 0, "revert_reason");
+	take_functions(rows, &out->functions);
 	keys->culprit = row_i64(rows, 0, "culprit");
 	keys->parent = row_i64(rows, 0, "parent");
 	keys->good = row_i64(rows, 0, "good");
@@ -185,6 +201,8 @@ static bool read_head(struct db *db, int64_t regression, struct report_facts *ou
 	static const char sql[] =
 		"select g.id, g.bisection, g.state, g.culprit, g.parent, g.posterior,"
 		" g.revert_effect, g.revert_lo, g.revert_hi, g.revert_reason,"
+		" g.layout_suspect, g.functions_differ, g.functions_hot, g.functions_hot_differ,"
+		" g.functions_names, g.functions_reason,"
 		" to_char(g.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'"
 		"  as created, extract(epoch from g.created_at)::bigint as created_s,"
 		" t.name as tree, t.url, br.name as branch,"

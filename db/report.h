@@ -59,6 +59,17 @@ struct report_boot {
 	double value;  /* NAN when it has none */
 };
 
+/* How the culprit's code differs from its parent's. */
+struct report_functions {
+	bool known;
+	bool suspect;	   /* no hot function differs; while none is known: none at all */
+	int differ;	   /* functions of the kernel */
+	int hot;	   /* 0: not known which are */
+	int hot_differ;	   /* of those */
+	struct strs names; /* of functions that differ, the hot ones first; not all of very many */
+	char *reason;	   /* when not known; NULL: nobody looked */
+};
+
 struct report_facts {
 	int64_t id;
 	int64_t bisection;
@@ -93,6 +104,7 @@ struct report_facts {
 	double revert_effect;	     /* share of the effect that it removes; NAN = not known */
 	double revert_lo, revert_hi; /* 95 %; NAN = nothing is excluded */
 	char *revert_reason;
+	struct report_functions functions;
 };
 
 void report_facts_release(struct report_facts *facts);

@@ -16,9 +16,8 @@ const struct conf_key settings_keys[] = {
 	{"bisect", false, "budget", CONF_INT, "80",
 	 "Boots one bisection may use before it ends as a narrowed range.", CONF_WITHIN(1, 100000)},
 	{"bisect", false, "fresh-layouts", CONF_FLOAT, "0.5",
-	 "Each boot of a commit in a search has another layout when those scatter by more than so "
-	 "much "
-	 "of what boots do (mmperf noise); 0: always after a pilot.",
+	 "Each boot of a commit in a confirmation, search or proof has another layout when those "
+	 "scatter by more than so much of what boots do (mmperf noise); 0: always after a pilot.",
 	 CONF_WITHIN(0, 1e6)},
 	{"bisect", false, "posterior", CONF_FLOAT, "0.99", "Posterior at which the search stops.",
 	 CONF_WITHIN(0.5, 0.999999)},

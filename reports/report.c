@@ -233,6 +233,60 @@ void report_add_revert(const struct report_facts *facts, struct str *out)
 		str_add(out, "of the change, but too few boots tell it from any other share");
 }
 
+#define NAMES_SHOWN 8
+
+static void add_names(const struct report_functions *f, struct str *out)
+{
+	size_t shown = f->names.n < NAMES_SHOWN ? f->names.n : NAMES_SHOWN;
+
+	for (size_t i = 0; i < shown; i++) {
+		str_add(out, i ? ", " : ": ");
+		escape_text(out, f->names.v[i]);
+	}
+	if ((size_t)f->differ > shown)
+		str_addf(out, ", and %zu more", (size_t)f->differ - shown);
+}
+
+/* Of the functions that matter. */
+static void add_hot(const struct report_functions *f, struct str *out)
+{
+	if (!f->hot)
+		str_add(out,
+			"; which of them the benchmark runs is not known without a profile of it");
+	else if (!f->hot_differ)
+		str_addf(out,
+			 "; none of the %d where the benchmark spends its time (profile, lock "
+			 "waits)",
+			 f->hot);
+	else
+		str_addf(out,
+			 "; the first %d of these are among the %d where the benchmark spends its "
+			 "time",
+			 f->hot_differ, f->hot);
+}
+
+void report_add_functions(const struct report_facts *facts, struct str *out)
+{
+	const struct report_functions *f = &facts->functions;
+
+	if (!f->known) {
+		if (f->reason)
+			str_add(out, "not compared: ");
+		escape_text(out, f->reason ? f->reason : "");
+		return;
+	}
+	if (f->suspect)
+		str_add(out, "LAYOUT SUSPECT: the commit may only have moved code. ");
+	if (!f->differ) {
+		str_add(out, "No function of the kernel differs from the parent's");
+		return;
+	}
+	str_addf(out, "%d function%s from the parent's", f->differ,
+		 f->differ == 1 ? " differs" : "s differ");
+	add_names(f, out);
+	add_hot(f, out);
+}
+
 void report_add_machine(const struct report_facts *facts, struct str *out)
 {
 	static const struct {

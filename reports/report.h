@@ -44,6 +44,8 @@ void report_add_where(const struct report_facts *facts, struct str *out);
 /* "ci: qemu, direct boot, emulated": text is hostile only as far as settings are. */
 /* "reverting it on the tip removes 93 % [85, 101] of the change", or why that is not known. */
 void report_add_revert(const struct report_facts *facts, struct str *out);
+/* "4 functions differ from the parent's: a, b, c and d; ...", or why that is not known; nothing when nobody looked. */
+void report_add_functions(const struct report_facts *facts, struct str *out);
 void report_add_machine(const struct report_facts *facts, struct str *out);
 /* "[tree/branch] SHA12 ("subject"): fault.latency +12.3 % regression", subject cut. */
 void report_add_title(const struct report *report, struct str *out);

@@ -35,11 +35,11 @@ struct part {
 	char **path;
 };
 
-#define PARTS(made)                                                                 \
-	{                                                                           \
-		{"kernel", &(made)->kernel}, {"system-map", &(made)->system_map},   \
-			{"modules", &(made)->modules}, {"config", &(made)->config}, \
-			{"build-log", &(made)->log},                                \
+#define PARTS(made)                                                                     \
+	{                                                                               \
+		{"kernel", &(made)->kernel}, {"system-map", &(made)->system_map},       \
+			{"modules", &(made)->modules}, {"config", &(made)->config},     \
+			{"build-log", &(made)->log}, {"functions", &(made)->functions}, \
 	}
 
 static bool read_meta(const char *dir, json_t **out)

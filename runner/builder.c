@@ -10,7 +10,9 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/log.h"
 #include "runner/as_user.h"
+#include "runner/functions.h"
 #include "runner/layout.h"
 #include "runner/modules.h"
 
@@ -34,6 +36,7 @@ void made_release(struct made *made)
 	free(made->kernel);
 	free(made->system_map);
 	free(made->modules);
+	free(made->functions);
 	free(made->config);
 	free(made->log);
 	*made = (struct made){0};
@@ -239,6 +242,22 @@ static bool make_all(struct maker *mk, const struct build *build, bool clean, in
 	return *status != 0 || !build->layout_seed || layout_kept(mk->wt, err);
 }
 
+/* Beside the kernel and no part of it: without them one thing less is said. Trees of others may make no vmlinux.o. */
+static void find_functions(const struct maker *mk, struct made *out)
+{
+	AUTO_FREE char *object = NULL, *path = xasprintf("%s/functions", mk->wt->dir);
+	AUTO_STR list = str_new();
+	struct err why;
+
+	if (!own_file(mk->wt, "vmlinux.o", &object, &why))
+		return;
+	if (functions_list(object, &list, &why) &&
+	    fs_write_atomic(path, list.s, list.len, 0644, &why))
+		out->functions = TAKE(path);
+	else
+		log_warn("digests of functions: %s", why.msg);
+}
+
 static bool find_outputs(const struct maker *mk, struct made *out, struct err *err)
 {
 	AUTO_FREE char *vmlinux = NULL;
@@ -273,7 +292,9 @@ static bool conclude(struct maker *mk, int status, struct made *out, struct err 
 	out->log = xstrdup(mk->log);
 	if (status == 0) {
 		out->built = find_outputs(mk, out, &why);
-		if (!out->built)
+		if (out->built)
+			find_functions(mk, out);
+		else
 			out->error = xstrdup(why.msg);
 		return true;
 	}

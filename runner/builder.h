@@ -16,7 +16,8 @@ struct made {
 	double seconds;
 	char *kernel;
 	char *system_map;
-	char *modules; /* an archive; NULL: the configuration has none */
+	char *modules;	 /* an archive; NULL: the configuration has none */
+	char *functions; /* their digests (runner/functions.h); NULL: not known */
 	char *config;
 	char *log; /* NULL when there is none */
 };

@@ -2,76 +2,10 @@
 /* Identity of kernels. */
 #include "runner/image.h"
 
-#include <elf.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
-
-struct elf {
-	const unsigned char *data;
-	size_t size;
-	const Elf64_Shdr *sections;
-	size_t n_sections;
-	const char *names; /* NUL-ended somewhere inside */
-	size_t names_size;
-};
-
-static bool bad(struct err *err, const char *what)
-{
-	return err_set(err, ERR_FAILED, "not a usable vmlinux: %s", what);
-}
-
-static bool inside(const struct elf *elf, uint64_t offset, uint64_t size)
-{
-	return offset <= elf->size && size <= elf->size - offset;
-}
-
-static bool has_content(const Elf64_Shdr *s)
-{
-	return s->sh_type != SHT_NOBITS && s->sh_type != SHT_NULL;
-}
-
-static bool open_names(struct elf *elf, size_t index, struct err *err)
-{
-	const Elf64_Shdr *s = &elf->sections[index];
-
-	if (index >= elf->n_sections || !has_content(s) || !s->sh_size)
-		return bad(err, "no section names");
-	elf->names = (const char *)elf->data + s->sh_offset;
-	elf->names_size = s->sh_size;
-	if (elf->names[elf->names_size - 1])
-		return bad(err, "section names do not end");
-	return true;
-}
-
-static bool open_sections(struct elf *elf, struct err *err)
-{
-	const Elf64_Ehdr *h = (const Elf64_Ehdr *)elf->data;
-
-	if (elf->size < sizeof(*h) || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
-		return bad(err, "no ELF file");
-	if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB)
-		return bad(err, "not 64 bit, little endian");
-	if (h->e_shentsize != sizeof(Elf64_Shdr) || !h->e_shnum || h->e_shoff % 8 ||
-	    !inside(elf, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)))
-		return bad(err, "no section table");
-	elf->sections = (const Elf64_Shdr *)(elf->data + h->e_shoff);
-	elf->n_sections = h->e_shnum;
-	for (size_t i = 0; i < elf->n_sections; i++)
-		if (has_content(&elf->sections[i]) &&
-		    !inside(elf, elf->sections[i].sh_offset, elf->sections[i].sh_size))
-			return bad(err, "a section reaches beyond the file");
-	return open_names(elf, h->e_shstrndx, err);
-}
-
-static const char *section_name(const struct elf *elf, const Elf64_Shdr *s)
-{
-	return s->sh_name < elf->names_size ? elf->names + s->sh_name : "";
-}
+#include "runner/objfile.h"
 
 /* Bytes of a section, with the banner's text counted as zeros of the same length. */
 static void hash_content(struct hash *hash, const unsigned char *data, size_t n)
@@ -97,15 +31,15 @@ static void hash_content(struct hash *hash, const unsigned char *data, size_t n)
 	}
 }
 
-static void hash_section(struct hash *hash, const struct elf *elf, const Elf64_Shdr *s)
+static void hash_section(struct hash *hash, const struct objfile *file, const Elf64_Shdr *s)
 {
-	const char *name = section_name(elf, s);
+	const char *name = objfile_section_name(file, s);
 	uint64_t head[] = {s->sh_type, s->sh_flags, s->sh_addr, s->sh_size};
 
 	hash_add(hash, name, strlen(name) + 1);
 	hash_add(hash, head, sizeof(head));
-	if (has_content(s))
-		hash_content(hash, elf->data + s->sh_offset, s->sh_size);
+	if (objfile_has_content(s))
+		hash_content(hash, file->data + s->sh_offset, s->sh_size);
 }
 
 /* gABI notes: three words, name and description, each padded to four bytes. */
@@ -134,46 +68,29 @@ static bool find_build_id(const unsigned char *p, size_t n, char hex[IMAGE_BUILD
 	return false;
 }
 
-static bool identify(const struct elf *elf, struct image_identity *out, struct err *err)
+bool image_identify(const char *vmlinux, struct image_identity *out, struct err *err)
 {
-	struct hash *hash = hash_new();
+	CLEANUP(objfile_release) struct objfile file = {0};
+	struct image_identity id = {0};
+	struct hash *hash;
 	bool found = false;
 
-	for (size_t i = 0; i < elf->n_sections; i++) {
-		const Elf64_Shdr *s = &elf->sections[i];
+	if (!objfile_open(vmlinux, &file, err))
+		return false;
+	hash = hash_new();
+	for (size_t i = 0; i < file.n_sections; i++) {
+		const Elf64_Shdr *s = &file.sections[i];
 
 		if (s->sh_type == SHT_NOTE)
 			found = found ||
-				find_build_id(elf->data + s->sh_offset, s->sh_size, out->build_id);
+				find_build_id(file.data + s->sh_offset, s->sh_size, id.build_id);
 		else if (s->sh_flags & SHF_ALLOC)
-			hash_section(hash, elf, s);
+			hash_section(hash, &file, s);
 	}
-	hash_finish(hash, out->content_hash);
-	return found || bad(err, "it has no GNU build-id (link with --build-id)");
-}
-
-bool image_identify(const char *vmlinux, struct image_identity *out, struct err *err)
-{
-	AUTO_CLOSE int fd = open(vmlinux, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	struct image_identity found = {0};
-	struct elf elf = {0};
-	struct stat st;
-	void *map;
-	bool ok;
-
-	if (fd < 0 || fstat(fd, &st))
-		return err_sys(err, "cannot read %s", vmlinux);
-	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(Elf64_Ehdr))
-		return bad(err, "no ELF file") || err_wrap(err, "%s", vmlinux);
-	elf.size = (size_t)st.st_size;
-	map = mmap(NULL, elf.size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		return err_sys(err, "cannot read %s", vmlinux);
-	elf.data = map;
-	ok = open_sections(&elf, err) && identify(&elf, &found, err);
-	munmap(map, elf.size);
-	if (!ok)
-		return err_wrap(err, "%s", vmlinux);
-	*out = found;
+	hash_finish(hash, id.content_hash);
+	if (!found)
+		return err_set(err, ERR_FAILED, "%s has no GNU build-id (link with --build-id)",
+			       vmlinux);
+	*out = id;
 	return true;
 }

@@ -132,6 +132,7 @@ static bool store_build(struct worker *w, void *arg, struct err *err)
 	if (made->built && (!put(w, made->kernel, &result.kernel, err) ||
 			    !put(w, made->system_map, &result.system_map, err) ||
 			    !put(w, made->modules, &result.modules, err) ||
+			    !put(w, made->functions, &result.functions, err) ||
 			    !put(w, made->config, &result.config, err)))
 		return false;
 	return put(w, made->log, &result.log, err) && db_tx_begin(w->db, &tx, err) &&
@@ -192,12 +193,15 @@ static bool do_build(struct worker *w, struct err *err)
 	return with_patience(w, store_build, &outcome, err);
 }
 
+/* Older builds have no digests of their functions yet. */
 static bool store_verified(struct worker *w, void *arg, struct err *err)
 {
-	const struct build *build = arg;
+	const struct build_outcome *o = arg;
+	struct artifact functions = {0};
 	CLEANUP(db_tx_end) struct db *tx = NULL;
 
-	return db_tx_begin(w->db, &tx, err) && build_verified(w->db, build->id, err) &&
+	return put(w, o->made->functions, &functions, err) && db_tx_begin(w->db, &tx, err) &&
+	       build_verified(w->db, o->build->id, &functions, err) &&
 	       job_finish(w->db, w->lease.token, "ok", NULL, err) && db_tx_commit(&tx, err);
 }
 
@@ -206,6 +210,7 @@ static bool do_rebuild(struct worker *w, struct err *err)
 	CLEANUP(worktree_release) struct worktree wt = {.lock_fd = -1};
 	CLEANUP(build_release) struct build build = {0};
 	CLEANUP(made_release) struct made made = {0};
+	struct build_outcome outcome = {&build, &made};
 
 	if (!build_read(w->db, w->lease.job.build, &build, err))
 		return false;
@@ -215,7 +220,7 @@ static bool do_rebuild(struct worker *w, struct err *err)
 	if (!build_anew(w, &build, true, &made, &wt, err))
 		return false;
 	if (made.built && !strcmp(made.identity.content_hash, build.content_hash))
-		return with_patience(w, store_verified, &build, err);
+		return with_patience(w, store_verified, &outcome, err);
 	log_error("build %lld: a clean build of %.12s %s", (long long)build.id, build.commit_oid,
 		  made.built ? "gives another kernel" : "fails");
 	return end_attempt(w, "kernel",

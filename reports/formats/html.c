@@ -56,6 +56,14 @@ static void add_notes(struct str *out, const struct report *report)
 		}
 		str_add(out, ".</p>\n");
 	}
+	if (report->facts.functions.suspect) {
+		AUTO_STR code = str_new();
+
+		report_add_functions(&report->facts, &code);
+		str_add(out, "<p class=\"note\">");
+		escape_html(out, code.s);
+		str_add(out, ".</p>\n");
+	}
 	if (report->facts.emulated)
 		str_add(out, "<p class=\"note\"><b>Emulated machine.</b> A test bed, not an "
 			     "instrument: on it a lock wait is mostly a virtual CPU that was "
@@ -222,8 +230,10 @@ static void add_setup(struct str *out, const struct report *report)
 	AUTO_STR machine = str_new();
 	AUTO_STR where = str_new();
 	AUTO_STR revert = str_new();
+	AUTO_STR code = str_new();
 
 	report_add_revert(facts, &revert);
+	report_add_functions(facts, &code);
 	report_add_machine(facts, &machine);
 	report_add_where(facts, &where);
 	str_addf(&where, ", %s", facts->url);
@@ -236,6 +246,7 @@ static void add_setup(struct str *out, const struct report *report)
 	add_fact(out, "kernel config", recipe);
 	add_fact(out, "compiler", facts->toolchain);
 	add_fact(out, "revert", revert.s);
+	add_fact(out, "code", code.s);
 	str_add(out, "</table>\n");
 }
 

@@ -127,6 +127,20 @@ static json_t *setup_json(const struct report_facts *facts)
 	return obj;
 }
 
+static json_t *functions_json(const struct report_functions *f)
+{
+	json_t *obj = json_object();
+
+	js_set_bool(obj, "known", f->known);
+	js_set_str(obj, "reason", f->reason);
+	js_set_bool(obj, "layout_suspect", f->suspect);
+	js_set_i64(obj, "differ", f->differ);
+	js_set_i64(obj, "hot", f->hot);
+	js_set_i64(obj, "hot_differ", f->hot_differ);
+	js_set_new(obj, "names", texts_json(&f->names));
+	return obj;
+}
+
 static json_t *confidence_json(const struct report_facts *facts)
 {
 	json_t *obj = json_object();
@@ -180,6 +194,7 @@ void format_json_write(struct str *out, const struct report *report)
 	js_set_new(obj, "series", list);
 	js_set_new(obj, "setup", setup_json(facts));
 	js_set_new(obj, "confidence", confidence_json(facts));
+	js_set_new(obj, "functions", functions_json(&facts->functions));
 	js_set_new(obj, "locks", lock_table_json(&facts->locks));
 	js_set_new(obj, "hypotheses", hypotheses_json(facts));
 	js_set_new(obj, "boots", boots_json(facts));

@@ -146,6 +146,7 @@ static void add_confidence(struct str *out, const struct report *report)
 	const struct report_facts *facts = &report->facts;
 	AUTO_STR text = str_new();
 	AUTO_STR revert = str_new();
+	AUTO_STR code = str_new();
 
 	str_add(&text, "posterior ");
 	number_add_probability(&text, facts->posterior);
@@ -157,6 +158,8 @@ static void add_confidence(struct str *out, const struct report *report)
 	add_field(out, "confidence:", text.s);
 	report_add_revert(facts, &revert);
 	add_field(out, "revert:", revert.s);
+	report_add_functions(facts, &code);
+	add_field(out, "code:", code.s);
 }
 
 static void add_contention(struct str *out, const struct report *report)

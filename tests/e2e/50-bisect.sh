@@ -61,12 +61,14 @@ mail=$(find "$dir/state/spool" -name '*.eml')
 /usr/bin/python3 "$root/tests/mail-fields.py" "$mail" subject body >"$dir/mail"
 like 'it names the commit' "$(cat "$dir/mail")" "$(echo "$culprit" | cut -c1-12)"
 like 'and what it is called' "$(cat "$dir/mail")" 'mm: change number 47'
+like 'and that it changed no code' "$(tr -s ' \n' ' ' <"$dir/mail")" 'code: LAYOUT SUSPECT: .* No function of the kernel differs from the parent'
 like 'and how to do it again' "$(cat "$dir/mail")" 'mmperf (compare|bisect) '
 page=$dir/state/pages/regression-$(sql 'select id from regressions').html
 ok 'the page is there, well-formed' xmllint --noout "$page"
 like 'and names it' "$(cat "$page")" "$culprit"
 mmperf regressions >"$dir/out"
 like 'the command line lists it' "$(cat "$dir/out")" "$(echo "$culprit" | cut -c1-12)"
+is 'every kernel has digests of its functions' "$(sql "select count(*) from builds where outcome = 'built' and functions is null")" 0
 echo "# $(sql "select reason from bisections")"
 echo "# $(sql "select count(*) || ' boots, ' || count(*) filter (where purpose = 'bisect') || ' of the search' from jobs where kind = 'boot'")"
 

@@ -264,6 +264,38 @@ static void page_is_inert_and_well_formed(void **state _unused)
 	assert_has(out, "CONFIG_X=&quot;&lt;&amp;&gt;&quot;");
 }
 
+static void code_is_said(void **state _unused)
+{
+	CLEANUP(report_release) struct report report = {0};
+	struct report_functions *f = &report.facts.functions;
+	AUTO_STR known = str_new(), hot = str_new(), suspect = str_new(), none = str_new();
+	AUTO_STR page = str_new();
+
+	fill(&report, 0.1162, 1.75);
+	f->reason = xstrdup("no digests");
+	write_format("text", &report, &none);
+	assert_has(none, "code:         not compared: no digests\n");
+	f->known = true;
+	f->differ = 12;
+	strs_split(&f->names, "a b c d e f g h i j", " ");
+	write_format("text", &report, &known);
+	assert_has(known,
+		   "code:         12 functions differ from the parent's: a, b, c, d, e, f, g, h,");
+	assert_has(known, "and 4 more; which of them");
+	f->hot = 30;
+	f->hot_differ = 2;
+	write_format("text", &report, &hot);
+	assert_has(hot, "the first 2 of these are among the");
+	assert_lacks(hot, "LAYOUT");
+	f->hot_differ = 0;
+	f->suspect = true;
+	write_format("text", &report, &suspect);
+	assert_has(suspect, "code:         LAYOUT SUSPECT:");
+	write_format("html", &report, &page);
+	check_markup(page.s);
+	assert_has(page, "<p class=\"note\">LAYOUT SUSPECT");
+}
+
 static void page_survives_empty_lists(void **state _unused)
 {
 	CLEANUP(report_release) struct report report = {0};
@@ -314,6 +346,7 @@ int main(void)
 		cmocka_unit_test(contention_only_is_said),
 		cmocka_unit_test(direction_turns_the_sign),
 		cmocka_unit_test(page_is_inert_and_well_formed),
+		cmocka_unit_test(code_is_said),
 		cmocka_unit_test(page_survives_empty_lists),
 		cmocka_unit_test(json_parses_back),
 	};
