@@ -49,13 +49,20 @@ WITHIN void keep_larger(lanes *top, const lanes *v)
 	*top = (lanes)(((lane_marks)*v & m) | ((lane_marks)*top & ~m));
 }
 
+WITHIN void take_halves(const lanes *v, half_lanes *low, half_lanes *high)
+{
+	memcpy(low, v, sizeof(*low));
+	memcpy(high, (const char *)v + sizeof(*low), sizeof(*high));
+}
+
 WITHIN float largest_lane(const lanes *v)
 {
-	const half_lanes *halves = (const half_lanes *)v;
-	half_lanes a = halves[0], b = halves[1];
-	half_marks m = a > b;
+	half_lanes a, b;
+	half_marks m;
 	float x, y;
 
+	take_halves(v, &a, &b);
+	m = a > b;
 	a = (half_lanes)(((half_marks)a & m) | ((half_marks)b & ~m));
 	x = a[0] > a[1] ? a[0] : a[1];
 	y = a[2] > a[3] ? a[2] : a[3];
@@ -521,14 +528,20 @@ static double sum_one_side(const struct lattice *l, int s, const struct span *sp
 	return z > 0.0 ? edge / z : 0.0;
 }
 
+WITHIN half_lanes half_sums(const lanes *v)
+{
+	half_lanes low, high;
+
+	take_halves(v, &low, &high);
+	return low + high;
+}
+
 /* sum_lanes() of each, in the same order of additions; the fourth is the third again. */
 WITHIN void sum_three(const lanes *x, const lanes *y, const lanes *z, wide_lanes *sums)
 {
-	const half_lanes *a = (const half_lanes *)x, *b = (const half_lanes *)y;
-	const half_lanes *c = (const half_lanes *)z;
-	half_lanes a4 = a[0] + a[1], b4 = b[0] + b[1], c4 = c[0] + c[1];
-	half_lanes ab = PICK(a4, b4, 0, 2, 4, 6) + PICK(a4, b4, 1, 3, 5, 7);
-	half_lanes cc = PICK(c4, c4, 0, 2, 4, 6) + PICK(c4, c4, 1, 3, 5, 7);
+	half_lanes a = half_sums(x), b = half_sums(y), c = half_sums(z);
+	half_lanes ab = PICK(a, b, 0, 2, 4, 6) + PICK(a, b, 1, 3, 5, 7);
+	half_lanes cc = PICK(c, c, 0, 2, 4, 6) + PICK(c, c, 1, 3, 5, 7);
 	half_lanes all = PICK(ab, cc, 0, 2, 4, 6) + PICK(ab, cc, 1, 3, 5, 7);
 
 	*sums = __builtin_convertvector(all, wide_lanes);
@@ -536,8 +549,7 @@ WITHIN void sum_three(const lanes *x, const lanes *y, const lanes *z, wide_lanes
 
 WITHIN double sum_lanes(const lanes *v)
 {
-	const half_lanes *halves = (const half_lanes *)v;
-	half_lanes a = halves[0] + halves[1];
+	half_lanes a = half_sums(v);
 
 	return (double)((a[0] + a[1]) + (a[2] + a[3]));
 }
