@@ -398,8 +398,10 @@ bool evidence_read(struct bisector *bisector, const struct bisection *bisection,
 	const struct conf *conf = bisector->settings->conf;
 	struct db *db = bisector->db;
 	AUTO_FREE size_t *boots = NULL;
+	double time_s = conf_f64(conf, "bisect", NULL, "budget-time");
 
 	e->bisection = bisection;
+	e->late = time_s > 0 && bisection->age_s >= time_s;
 	if (!read_series(db, bisection->series, &e->series, err) ||
 	    !read_lineup(db, bisection, e, err) ||
 	    !work_jobs_read(db, 0, bisection->id, 0, "bisect", &e->jobs, err) ||

@@ -37,6 +37,7 @@ struct evidence {
 	size_t silent;		/* nodes whose boots give no number of it: not testable */
 	size_t machines;	/* of the class, up */
 	size_t builds_open;
+	bool late; /* its budget of time is used up: no boot is added */
 	enum evidence_past {
 		PAST_NONE,  /* history tells no good level, or too few boots are surely good yet */
 		PAST_HOLDS, /* it is used */

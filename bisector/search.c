@@ -158,7 +158,7 @@ static bool build_ahead(struct step *step, struct err *err)
 static bool queue_boots(struct step *step, struct err *err)
 {
 	struct evidence *e = step->evidence;
-	size_t budget = (size_t)e->bisection->budget_boots;
+	size_t budget = e->late ? 0 : (size_t)e->bisection->budget_boots;
 	bool queued = true;
 
 	while (queued && e->open < (e->machines ? e->machines : 1) && e->asked < budget)

@@ -71,7 +71,10 @@ static bool end_narrowed(struct bisector *bisector, const struct evidence *e,
 	}
 	if (state->n > NAMES_MAX)
 		str_add(&reason, "; ...");
-	if (state->budget_spent)
+	if (state->budget_spent && e->late)
+		str_addf(&reason, ". Its time of %.1f hours is used up",
+			 e->bisection->age_s / 3600);
+	else if (state->budget_spent)
 		str_addf(&reason, ". The budget of %d boots is used up",
 			 e->bisection->budget_boots);
 	else
@@ -275,13 +278,14 @@ bool verdict_try(struct bisector *bisector, const struct evidence *e, bool *ende
 	AUTO_FREE size_t *first = xcalloc(e->hypotheses.n, sizeof(*first));
 	AUTO_FREE size_t *second = xcalloc(e->hypotheses.n, sizeof(*second));
 	const char *why = hopeless(e);
+	size_t done = e->asked - e->open;
 	struct changes_state state;
 
 	*ended = true;
 	if (why)
 		return end_unfinished(bisector, e, why, err);
-	state = changes_verdict(&e->changes, e->testable, stop, e->asked - e->open,
-				(size_t)e->bisection->budget_boots, first, second);
+	state = changes_verdict(&e->changes, e->testable, stop, done,
+				e->late ? done : (size_t)e->bisection->budget_boots, first, second);
 	if (e->changes.phase != CHANGES_TWO)
 		return end_one(bisector, e, &state.first, first, ended, err);
 	if (state.first.verdict != SEARCH_MORE && !e->open)

@@ -117,6 +117,7 @@ static void take(const struct rows *rows, size_t i, struct bisection *b)
 		.seed = (uint64_t)row_i64(rows, i, "seed"),
 		.min_effect = row_f64(rows, i, "min_effect"),
 		.budget_boots = (int)row_i64(rows, i, "budget_boots"),
+		.age_s = row_f64(rows, i, "age_s"),
 		.past_level = row_is_null(rows, i, "past_sd") ? 0 : row_f64(rows, i, "past_level"),
 		.past_sd = row_is_null(rows, i, "past_sd") ? 0 : row_f64(rows, i, "past_sd"),
 		.past_heads = (int)row_id(rows, i, "past_heads"),
@@ -127,7 +128,8 @@ static void take(const struct rows *rows, size_t i, struct bisection *b)
 bool bisections_open(struct db *db, struct bisections *out, struct err *err)
 {
 	static const char sql[] =
-		"select * from bisections where state in ('searching', 'proving') order by id";
+		"select *, extract(epoch from now() - begun_at)::float8 as age_s from bisections"
+		" where state in ('searching', 'proving') order by id";
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql, DBV_NONE, DB_MANY, &rows, err))
@@ -140,7 +142,8 @@ bool bisections_open(struct db *db, struct bisections *out, struct err *err)
 bool bisection_of(struct db *db, int64_t candidate, int64_t request, struct bisection *out,
 		  struct err *err)
 {
-	static const char sql[] = "select * from bisections where candidate = $1 or request = $2";
+	static const char sql[] = "select *, extract(epoch from now() - begun_at)::float8 as age_s"
+				  " from bisections where candidate = $1 or request = $2";
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql, DBV(dbv_id(candidate), dbv_id(request)), DB_MAYBE, &rows, err))
@@ -257,7 +260,8 @@ bool bisection_reopen(struct db *db, int64_t id, int more_boots, bool *found, st
 {
 	static const char sql[] =
 		"update bisections set budget_boots = budget_boots + $2::int, outcome = null,"
-		"  ended_at = null, reason = case when ended_at is null then reason end,"
+		"  begun_at = now(), ended_at = null,"
+		"  reason = case when ended_at is null then reason end,"
 		"  state = case when ended_at is null then state"
 		"   when culprit is null then 'searching' else 'proving' end"
 		" where id = $1 and (state in ('searching', 'proving', 'cancelled')"

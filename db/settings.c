@@ -15,6 +15,8 @@
 const struct conf_key settings_keys[] = {
 	{"bisect", false, "budget", CONF_INT, "80",
 	 "Boots one bisection may use before it ends as a narrowed range.", CONF_WITHIN(1, 100000)},
+	{"bisect", false, "budget-time", CONF_SECONDS, "0s",
+	 "Time one search may take before it ends as a narrowed range; 0: any.", CONF_OPTIONAL},
 	{"bisect", false, "fresh-layouts", CONF_FLOAT, "0.5",
 	 "Each boot of a commit in a confirmation, search or proof has another layout when those "
 	 "scatter by more than so much of what boots do (mmperf noise); 0: always after a pilot.",

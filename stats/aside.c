@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "stats/estimate.h"
@@ -66,6 +67,7 @@ void aside_lay(struct aside *a, const struct noise *noise, const double *log_sig
 		return;
 	a->y[0] = 0.0;
 	a->at = xreallocarray(a->at, sigmas, sizeof(*a->at));
+	memset(a->at, 0, sigmas * sizeof(*a->at));
 	for (size_t k = 0; k < sigmas; k++)
 		lay_one(&a->at[k], noise, a->y, a->n, exp(log_sigma[k]));
 	a->sigmas = sigmas;

@@ -24,6 +24,20 @@ static const double nothing = 1e-6;
 /* Eight numbers at a time; rows are aligned to 4 only. */
 typedef float lanes __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t lane_marks __attribute__((vector_size(32), aligned(4), may_alias));
+/* Halves of those. */
+typedef float half_lanes __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int32_t half_marks __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int64_t wide_marks __attribute__((vector_size(32), aligned(4), may_alias));
+
+/* Three or four sums at once. */
+typedef double wide_lanes __attribute__((vector_size(32)));
+
+/* Those elements of a, and behind them of b. */
+#ifdef __clang__
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define PICK(a, b, ...) __builtin_shuffle(a, b, (half_marks){__VA_ARGS__})
+#endif
 
 /* Inlined into clones for wider machines. */
 #define WITHIN static inline __attribute__((always_inline))
@@ -35,13 +49,24 @@ WITHIN void keep_larger(lanes *top, const lanes *v)
 	*top = (lanes)(((lane_marks)*v & m) | ((lane_marks)*top & ~m));
 }
 
+WITHIN void take_halves(const lanes *v, half_lanes *low, half_lanes *high)
+{
+	memcpy(low, v, sizeof(*low));
+	memcpy(high, (const char *)v + sizeof(*low), sizeof(*high));
+}
+
 WITHIN float largest_lane(const lanes *v)
 {
-	float top = (*v)[0];
+	half_lanes a, b;
+	half_marks m;
+	float x, y;
 
-	for (int k = 1; k < LATTICE_LANES; k++)
-		top = (*v)[k] > top ? (*v)[k] : top;
-	return top;
+	take_halves(v, &a, &b);
+	m = a > b;
+	a = (half_lanes)(((half_marks)a & m) | ((half_marks)b & ~m));
+	x = a[0] > a[1] ? a[0] : a[1];
+	y = a[2] > a[3] ? a[2] : a[3];
+	return x > y ? x : y;
 }
 
 /* The hats' moments, and all of it mirrored. */
@@ -98,21 +123,64 @@ static void lay_history(struct lattice *l, double level, double sd)
 		l->history[i] /= sum * l->h;
 }
 
+/* n is a multiple of the lanes. */
+WIDE static double largest(const double *v, size_t n)
+{
+	double top[LATTICE_LANES] = {0};
+
+	for (size_t i = 0; i < n; i += LATTICE_LANES)
+		for (size_t k = 0; k < LATTICE_LANES; k++)
+			top[k] = v[i + k] > top[k] ? v[i + k] : top[k];
+	for (size_t k = 1; k < LATTICE_LANES; k++)
+		top[0] = top[k] > top[0] ? top[k] : top[0];
+	return top[0];
+}
+
+/* What products of rows begin with. */
+static void lay_starts(struct lattice *l)
+{
+	double top = l->history ? largest(l->history, l->points) : 1.0;
+
+	l->ones = xcalloc(2 * l->points, sizeof(*l->ones));
+	l->first = l->ones + l->points;
+	l->log_first = log(top);
+	for (size_t i = 0; i < l->points; i++) {
+		l->ones[i] = 1.0f;
+		l->first[i] = l->history ? (float)(l->history[i] / top) : 1.0f;
+	}
+}
+
 void lattice_init(struct lattice *l, double sigma, const struct lattice_range *range,
 		  const struct shift_prior *shift, double level, double history_sd)
 {
+	struct lattice old = *l;
 	double h = range->h, first;
 
 	if (shift->hi <= shift->lo)
 		h = shift->lo / ceil(shift->lo / h);
 	/* known levels are points of the lattice */
 	first = floor((range->lo - level) / h);
-	*l = (struct lattice){.sigma = sigma, .h = h, .from = level + first * h};
+	free(old.hat);
+	free(old.history);
+	free(old.ones);
+	/* rows are large: fresh pages for them would cost more than filling them */
+	*l = (struct lattice){
+		.sigma = sigma,
+		.h = h,
+		.from = level + first * h,
+		.row = old.row,
+		.narrow = old.narrow,
+		.room = old.room,
+		.log_scale = old.log_scale,
+		.log_narrow = old.log_narrow,
+		.cap = old.cap,
+	};
 	l->points = (size_t)ceil((range->hi - l->from) / h) + 1;
 	l->points += -l->points % LATTICE_LANES;
 	lay_hats(l, shift);
 	if (history_sd > 0.0)
 		lay_history(l, level, history_sd);
+	lay_starts(l);
 }
 
 void lattice_release(struct lattice *l)
@@ -123,6 +191,7 @@ void lattice_release(struct lattice *l)
 	free(l->log_narrow);
 	free(l->hat);
 	free(l->history);
+	free(l->ones);
 	*l = (struct lattice){0};
 }
 
@@ -130,10 +199,13 @@ static void ensure_group(struct lattice *l, size_t group)
 {
 	if (group < l->groups)
 		return;
+	if (l->points * (group + 1) > l->room) {
+		l->room = l->points * (group * 2 + 16);
+		l->row = xreallocarray(l->row, l->room, sizeof(*l->row));
+		l->narrow = xreallocarray(l->narrow, l->room, sizeof(*l->narrow));
+	}
 	if (group >= l->cap) {
 		l->cap = group * 2 + 16;
-		l->row = xreallocarray(l->row, l->points * l->cap, sizeof(*l->row));
-		l->narrow = xreallocarray(l->narrow, l->points * l->cap, sizeof(*l->narrow));
 		l->log_scale = xreallocarray(l->log_scale, l->cap, sizeof(*l->log_scale));
 		l->log_narrow = xreallocarray(l->log_narrow, l->cap, sizeof(*l->log_narrow));
 	}
@@ -175,19 +247,6 @@ static void multiply_run(const struct noise *noise, double *row, long stride, si
 		bell_step(&narrow);
 		bell_step(&broad);
 	}
-}
-
-/* n is a multiple of the lanes. */
-WIDE static double largest(const double *v, size_t n)
-{
-	double top[LATTICE_LANES] = {0};
-
-	for (size_t i = 0; i < n; i += LATTICE_LANES)
-		for (size_t k = 0; k < LATTICE_LANES; k++)
-			top[k] = v[i + k] > top[k] ? v[i + k] : top[k];
-	for (size_t k = 1; k < LATTICE_LANES; k++)
-		top[0] = top[k] > top[0] ? top[k] : top[0];
-	return top[0];
 }
 
 static void scale_up(double *v, size_t n, double top, double *log_scale)
@@ -365,17 +424,6 @@ WIDE static float multiply_set(const struct lattice *l, const uint64_t *set, con
 	return top;
 }
 
-/* Nothing but what history knows; returns its largest. */
-static float start_product(const struct lattice *l, int s, float *into, double *log_scale)
-{
-	double top = s == BEFORE && l->history ? largest(l->history, l->points) : 1.0;
-
-	for (size_t i = 0; i < l->points; i++)
-		into[i] = s == BEFORE && l->history ? (float)(l->history[i] / top) : 1.0f;
-	*log_scale = log(top);
-	return 1.0f;
-}
-
 /* Over the product of another split; of itself: over nothing. */
 static void multiply_split(const struct lattice *l, const struct lattice_plan *plan,
 			   struct lattice_products *p, int s, size_t split, size_t from)
@@ -383,10 +431,12 @@ static void multiply_split(const struct lattice *l, const struct lattice_plan *p
 	const uint64_t *set = plan->set[s] + split * plan->words, *had = NULL;
 	double *log_scale = &p->log_scale[s][split];
 	float *into = p->value[s] + split * l->points, top;
-	const float *start = into;
+	const float *start;
 
-	if (from == split) {
-		top = start_product(l, s, into, log_scale);
+	if (from == split) { /* over nothing but what history knows */
+		*log_scale = s == BEFORE ? l->log_first : 0.0;
+		top = 1.0f;
+		start = s == BEFORE ? l->first : l->ones;
 	} else {
 		*log_scale = p->log_scale[s][from];
 		top = (float)p->top[s][from];
@@ -432,11 +482,9 @@ struct span {
 WITHIN bool any_above(const float *v, const lanes *least)
 {
 	lane_marks m = *(const lanes *)v > *least;
-	int32_t any = 0;
+	wide_marks w = (wide_marks)m;
 
-	for (int k = 0; k < LATTICE_LANES; k++)
-		any |= m[k];
-	return any != 0;
+	return (w[0] | w[1] | w[2] | w[3]) != 0;
 }
 
 WITHIN struct span span_of(const struct lattice *l, const struct lattice_products *p, int s,
@@ -480,10 +528,30 @@ static double sum_one_side(const struct lattice *l, int s, const struct span *sp
 	return z > 0.0 ? edge / z : 0.0;
 }
 
+WITHIN half_lanes half_sums(const lanes *v)
+{
+	half_lanes low, high;
+
+	take_halves(v, &low, &high);
+	return low + high;
+}
+
+/* sum_lanes() of each, in the same order of additions; the fourth is the third again. */
+WITHIN void sum_three(const lanes *x, const lanes *y, const lanes *z, wide_lanes *sums)
+{
+	half_lanes a = half_sums(x), b = half_sums(y), c = half_sums(z);
+	half_lanes ab = PICK(a, b, 0, 2, 4, 6) + PICK(a, b, 1, 3, 5, 7);
+	half_lanes cc = PICK(c, c, 0, 2, 4, 6) + PICK(c, c, 1, 3, 5, 7);
+	half_lanes all = PICK(ab, cc, 0, 2, 4, 6) + PICK(ab, cc, 1, 3, 5, 7);
+
+	*sums = __builtin_convertvector(all, wide_lanes);
+}
+
 WITHIN double sum_lanes(const lanes *v)
 {
-	return (double)((((*v)[0] + (*v)[4]) + ((*v)[1] + (*v)[5])) +
-			(((*v)[2] + (*v)[6]) + ((*v)[3] + (*v)[7])));
+	half_lanes a = half_sums(v);
+
+	return (double)((a[0] + a[1]) + (a[2] + a[3]));
 }
 
 /* Both sides have boots or history: every pair of levels, weighted by the prior of their
@@ -522,7 +590,7 @@ WITHIN struct pairs pairs_of(const struct lattice *l, const struct span *before,
 }
 
 /* Rows are whole numbers of lanes, so the last ones are there. */
-WITHIN void sum_inner(const struct pairs *p, size_t i, double moments[3])
+WITHIN void sum_inner(const struct pairs *p, size_t i, wide_lanes *moments)
 {
 	const float *hat = p->hat - i;
 	lanes s0 = {0}, s1 = {0}, s2 = {0};
@@ -534,9 +602,7 @@ WITHIN void sum_inner(const struct pairs *p, size_t i, double moments[3])
 		s1 += v * *(const lanes *)(hat + p->n + j);
 		s2 += v * *(const lanes *)(hat + 2 * p->n + j);
 	}
-	moments[0] = sum_lanes(&s0);
-	moments[1] = sum_lanes(&s1);
-	moments[2] = sum_lanes(&s2);
+	sum_three(&s0, &s1, &s2, moments);
 }
 
 WITHIN double sum_inner_total(const struct pairs *p, size_t i)
@@ -561,23 +627,26 @@ WITHIN double sum_two_sides(const struct lattice *l, const struct span *before,
 			    const struct span *after, struct sums *sum)
 {
 	struct pairs p = pairs_of(l, before, after);
-	double z = 0.0, x = 0.0, xx = 0.0, d = 0.0, xd = 0.0, dd = 0.0, edge = 0.0;
-	double w = l->h * (double)p.stride, other, others;
+	wide_lanes sums = {0}, sums_at = {0},
+		   sums_at2 = {0}; /* of hat, its moment, its second moment */
+	double w = l->h * (double)p.stride, z, x, xx, d, xd, dd, edge = 0.0, other, others;
 
 	for (size_t i = p.outer.first; i < p.outer.end; i += p.stride) {
-		double v = (double)p.outer.v[i], at = l->from + (double)i * l->h, m[3];
+		double v = (double)p.outer.v[i], at = l->from + (double)i * l->h;
+		wide_lanes m;
 
-		sum_inner(&p, i, m);
-		z += v * m[0];
-		x += v * m[0] * at;
-		xx += v * m[0] * at * at;
-		d += v * m[1];
-		xd += v * m[1] * at;
-		dd += v * m[2];
+		sum_inner(&p, i, &m);
+		m *= v;
+		sums += m;
 		if (i == 0 || i + p.stride >= l->points)
-			edge += v * m[0];
+			edge += m[0];
+		m *= at;
+		sums_at += m;
+		sums_at2 += m * at;
 		edge += v * edge_of(l, &p, i);
 	}
+	z = sums[0], d = sums[1], dd = sums[2];
+	x = sums_at[0], xd = sums_at[1], xx = sums_at2[0];
 	/* the inner level is the outer one and the difference, up or down */
 	other = p.mirrored ? x - d : x + d;
 	others = xx + (p.mirrored ? -2.0 : 2.0) * xd + dd;

@@ -30,10 +30,14 @@ struct lattice {
 	float *narrow;
 	double *log_narrow;
 	size_t groups, cap;
+	size_t room; /* numbers that row and narrow can hold */
 	/* [6][2 points + 1]: prior of the shift being about m - points spacings, and that times
 	 * the shift and its square; then the three mirrored */
 	float *hat;
 	double *history; /* prior of level0 at the points, or NULL: flat */
+	float *ones;	 /* [points] */
+	float *first; /* [points], behind ones: history over its largest, which has the log log_first */
+	double log_first;
 };
 
 enum {
@@ -45,7 +49,7 @@ struct lattice_range {
 	double lo, hi, h;
 };
 
-/* history_sd = 0: the level before is not known. */
+/* history_sd = 0: the level before is not known. *lattice is zeroed or one that was in use, whose memory is used again. */
 void lattice_init(struct lattice *lattice, double sigma, const struct lattice_range *range,
 		  const struct shift_prior *shift, double level, double history_sd);
 void lattice_release(struct lattice *lattice);

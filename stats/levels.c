@@ -54,8 +54,8 @@ struct levels {
 	struct aside aside;
 	struct lattice *grid; /* [sigmas] */
 	double *log_sigma;
-	double *score; /* best log evidence per sigma */
-	size_t sigmas;
+	double *score;		   /* best log evidence per sigma */
+	size_t sigmas, cap_sigmas; /* of cap_sigmas lattices the first are in use */
 	double log_step;
 	size_t laid_at;	      /* boots when the grid was laid */
 	double hint, hint_sd; /* of log sigma; hint_sd 0: none */
@@ -101,16 +101,27 @@ struct levels *levels_new(const struct posterior_prior *prior)
 
 static void drop_grid(struct levels *l)
 {
-	for (size_t k = 0; k < l->sigmas; k++)
-		lattice_release(&l->grid[k]);
 	l->sigmas = 0;
+}
+
+static void make_grid(struct levels *l, size_t sigmas)
+{
+	l->sigmas = sigmas;
+	if (sigmas <= l->cap_sigmas)
+		return;
+	l->grid = xreallocarray(l->grid, sigmas, sizeof(*l->grid));
+	l->log_sigma = xreallocarray(l->log_sigma, sigmas, sizeof(*l->log_sigma));
+	l->score = xreallocarray(l->score, sigmas, sizeof(*l->score));
+	memset(l->grid + l->cap_sigmas, 0, (sigmas - l->cap_sigmas) * sizeof(*l->grid));
+	l->cap_sigmas = sigmas;
 }
 
 void levels_free(struct levels *l)
 {
 	if (!l)
 		return;
-	drop_grid(l);
+	for (size_t k = 0; k < l->cap_sigmas; k++)
+		lattice_release(&l->grid[k]);
 	aside_release(&l->aside);
 	free(l->grid);
 	free(l->log_sigma);
@@ -374,11 +385,7 @@ static void lay(struct levels *l, const struct subset *set, const struct stretch
 	double sd = l->prior.level_sd, anchor = has_history(l) ? 0.0 : ranked[l->n / 2].y;
 
 	list_splits(set, l->groups, ranked, l->n, splits);
-	drop_grid(l);
-	l->sigmas = (size_t)fmax(0.0, ceil((s->hi - s->lo) / s->step - 1e-9)) + 1;
-	l->grid = xreallocarray(l->grid, l->sigmas, sizeof(*l->grid));
-	l->log_sigma = xreallocarray(l->log_sigma, l->sigmas, sizeof(*l->log_sigma));
-	l->score = xreallocarray(l->score, l->sigmas, sizeof(*l->score));
+	make_grid(l, (size_t)fmax(0.0, ceil((s->hi - s->lo) / s->step - 1e-9)) + 1);
 	l->log_step = l->sigmas > 1 ? log(s->step) : 0.0;
 	l->laid_at = (size_t)told(l);
 	for (size_t k = 0; k < l->sigmas; k++) {
@@ -444,7 +451,8 @@ static struct sample look_at_split(struct levels *l, size_t k, size_t i, double 
 	out.levels = true;
 	out.log_z = out.log_scale + log(out.sum.z);
 	look->best = fmax(look->best, out.log_z);
-	l->edge = fmax(l->edge, edge * exp(out.log_z - look->best));
+	if (edge > l->edge) /* the rest is 1 at most */
+		l->edge = fmax(l->edge, edge * exp(out.log_z - look->best));
 	return out;
 }
 
@@ -502,6 +510,7 @@ static void look_at_three(struct levels *l, size_t start, struct look *look)
 {
 	size_t n = look->plan->splits, leader;
 	AUTO_FREE struct sample *samples = xcalloc(n * MIXTURE_SAMPLES, sizeof(*samples));
+	CLEANUP(mixture_grid_release)
 	struct mixture_grid grid = {
 		.log_sigma = l->log_sigma,
 		.sigmas = l->sigmas,
@@ -509,6 +518,7 @@ static void look_at_three(struct levels *l, size_t start, struct look *look)
 		.leader = l->score,
 	};
 
+	mixture_grid_lay(&grid);
 	for (int j = 0; j < MIXTURE_SAMPLES; j++)
 		sample_sigma(l, grid.at[j], look, samples + j);
 	leader = leader_of(samples, n);

@@ -3,6 +3,9 @@
 #include "stats/mixture.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
 
 /* By how much later numbers may be larger before sums are scaled anew, nats. */
 static const double scale_most = 300.0;
@@ -70,9 +73,20 @@ struct ratio {
 	double first, slope, bend, second_at;
 };
 
-static double u_of(const struct mixture_grid *grid, size_t k)
+void mixture_grid_lay(struct mixture_grid *grid)
 {
-	return exp(2.0 * (grid->log_sigma[grid->at[0]] - grid->log_sigma[k]));
+	grid->sigma = xcalloc(2 * grid->sigmas, sizeof(*grid->sigma));
+	grid->u = grid->sigma + grid->sigmas;
+	for (size_t k = 0; k < grid->sigmas; k++) {
+		grid->sigma[k] = exp(grid->log_sigma[k]);
+		grid->u[k] = exp(2.0 * (grid->log_sigma[grid->at[0]] - grid->log_sigma[k]));
+	}
+}
+
+void mixture_grid_release(struct mixture_grid *grid)
+{
+	free(grid->sigma);
+	grid->sigma = grid->u = NULL;
 }
 
 static double ratio_at(const struct ratio *r, double u)
@@ -88,7 +102,7 @@ static struct ratio ratio_of(const struct mixture_grid *grid,
 	size_t n = 0;
 
 	for (int j = 1; j < MIXTURE_SAMPLES; j++) {
-		double u = u_of(grid, grid->at[j]), y = samples[j].log_z - grid->log_z[j];
+		double u = grid->u[grid->at[j]], y = samples[j].log_z - grid->log_z[j];
 		double slope = (y - r.first) / (u - 1.0);
 
 		if (isinf(samples[j].log_z) || isinf(grid->log_z[j]))
@@ -130,9 +144,8 @@ void mixture_interpolate(struct mixture *m, const struct mixture_grid *grid,
 
 	for (size_t k = 0; k < grid->sigmas; k++) {
 		int j = nearest(grid, samples, k);
-		double sigma = exp(grid->log_sigma[k]);
-		double z =
-			exp(grid->leader[k] + ratio_at(&ratio, u_of(grid, k)) - samples[j].log_z);
+		double sigma = grid->sigma[k];
+		double z = exp(grid->leader[k] + ratio_at(&ratio, grid->u[k]) - samples[j].log_z);
 
 		part[j].z += z;
 		part[j].s += z * sigma;

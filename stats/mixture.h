@@ -47,7 +47,13 @@ struct mixture_grid {
 	size_t at[MIXTURE_SAMPLES];
 	double log_z[MIXTURE_SAMPLES]; /* of the leader */
 	const double *leader;	       /* [sigmas]: its log evidence */
+	double *sigma,
+		*u; /* [sigmas]: by mixture_grid_lay(), since they are the same for all splits */
 };
+
+/* When log_sigma, sigmas and at are set. */
+void mixture_grid_lay(struct mixture_grid *grid);
+void mixture_grid_release(struct mixture_grid *grid);
 
 /* All sigmas of a split of which these are known. */
 void mixture_interpolate(struct mixture *mixture, const struct mixture_grid *grid,

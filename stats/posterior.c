@@ -24,6 +24,8 @@ void posterior_prior_init(struct posterior_prior *prior, double min_effect)
 struct posterior_state {
 	struct posterior_prior prior;
 	double *prior_mass;
+	double prior_total;
+	bool all_possible; /* no prior is 0 */
 	struct levels *levels;
 	struct posterior_obs *obs;
 	size_t n, cap;
@@ -39,7 +41,7 @@ static void add_node(struct posterior *post, size_t node)
 {
 	struct posterior_state *s = post->state_;
 
-	AUTO_FREE size_t *old = xcalloc(post->hypotheses, sizeof(*old));
+	AUTO_FREE size_t *old = xmalloc(post->hypotheses * sizeof(*old));
 	AUTO_FREE struct levels_fit *fit = post->fit;
 
 	*array_push(s->node_of, s->groups, s->cap_groups) = node;
@@ -68,25 +70,25 @@ static void fill_after(struct posterior *post)
 
 static void set_masses(struct posterior *post)
 {
-	const double *prior_mass = post->state_->prior_mass;
+	const struct posterior_state *s = post->state_;
+	const double *prior_mass = s->prior_mass;
 	AUTO_FREE double *likelihood = xcalloc(post->classes, sizeof(*likelihood));
 	AUTO_FREE bool *used = xcalloc(post->classes, sizeof(*used));
-	double top = -INFINITY, total = 0.0, prior_total = 0.0;
+	double top = -INFINITY, total = 0.0;
 
-	for (size_t h = 0; h < post->hypotheses; h++) {
-		prior_total += prior_mass[h];
+	for (size_t h = 0; h < post->hypotheses && !s->all_possible; h++)
 		used[post->class_of[h]] |= prior_mass[h] > 0.0;
-	}
 	for (size_t c = 0; c < post->classes; c++)
-		if (used[c])
+		if (s->all_possible || used[c])
 			top = fmax(top, post->fit[c].log_evidence);
 	for (size_t c = 0; c < post->classes; c++)
-		likelihood[c] = used[c] ? exp(post->fit[c].log_evidence - top) : 0.0;
+		likelihood[c] =
+			s->all_possible || used[c] ? exp(post->fit[c].log_evidence - top) : 0.0;
 	for (size_t h = 0; h < post->hypotheses; h++)
 		total += post->mass[h] = prior_mass[h] * likelihood[post->class_of[h]];
 	for (size_t h = 0; h < post->hypotheses; h++)
 		post->mass[h] /= total;
-	post->log_evidence = top + log(total / prior_total);
+	post->log_evidence = top + log(total / s->prior_total);
 }
 
 /* Mixes a fit into sum, which has weight `have` so far. */
@@ -247,6 +249,11 @@ void posterior_start(struct posterior *post, const struct sides *sides, const do
 	s->prior = *prior;
 	s->prior_mass = xcalloc(sides->hypotheses, sizeof(*s->prior_mass));
 	memcpy(s->prior_mass, prior_mass, sides->hypotheses * sizeof(*prior_mass));
+	s->all_possible = true;
+	for (size_t h = 0; h < sides->hypotheses; h++) {
+		s->prior_total += prior_mass[h];
+		s->all_possible &= prior_mass[h] > 0.0;
+	}
 	s->group_of = xcalloc(sides->nodes, sizeof(*s->group_of));
 	s->levels = levels_new(prior);
 	post->fit = xcalloc(1, sizeof(*post->fit));

@@ -58,14 +58,19 @@ void sides_index(struct sides *sides)
 
 void sides_mass(const struct sides *sides, const double *mass, double *after)
 {
-	AUTO_FREE double *sum = xcalloc(sides->hypotheses + 1, sizeof(*sum));
+	AUTO_FREE double *sum = xmalloc((sides->hypotheses + 1) * sizeof(*sum));
+	const struct sides_run *run = sides->runs;
 
+	sum[0] = 0.0;
 	for (size_t h = 0; h < sides->hypotheses; h++)
 		sum[h + 1] = sum[h] + mass[h];
 	for (size_t n = 0; n < sides->nodes; n++) {
-		after[n] = 0.0;
-		for (size_t r = sides->first_run[n]; r < sides->first_run[n + 1]; r++)
-			after[n] += sum[sides->runs[r].to] - sum[sides->runs[r].from];
+		const struct sides_run *end = sides->runs + sides->first_run[n + 1];
+		double total = 0.0;
+
+		for (; run < end; run++)
+			total += sum[run->to] - sum[run->from];
+		after[n] = total;
 	}
 }
 

@@ -11,3 +11,6 @@ alter table regressions add column functions_hot integer;          -- that profi
 alter table regressions add column functions_hot_differ integer;
 alter table regressions add column functions_names text;           -- of those that differ, one a line, the hot ones first
 alter table regressions add column functions_reason text;
+
+-- When a search began, or was last taken up by hand: its budget of time counts from here.
+alter table bisections add column begun_at timestamptz not null default now();

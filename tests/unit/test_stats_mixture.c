@@ -81,6 +81,7 @@ static void test_three_tell_all(void **state)
 		grid.log_z[j] = best[grid.at[j]];
 		samples[j] = sample_of(evidence(n, worse, grid.at[j]), grid.at[j]);
 	}
+	mixture_grid_lay(&grid);
 	mixture_interpolate(&three, &grid, samples);
 	a = mixture_fit(&all);
 	b = mixture_fit(&three);
@@ -96,6 +97,7 @@ static void test_three_tell_all(void **state)
 	samples[1].log_z = samples[2].log_z = -INFINITY;
 	mixture_interpolate(&three, &grid, samples);
 	near(mixture_fit(&three).log_evidence, a.log_evidence, 1e-9);
+	mixture_grid_release(&grid);
 }
 
 /* Sums keep their scale whatever comes first, and what is out of all proportion is left out. */
