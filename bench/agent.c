@@ -61,13 +61,15 @@ static bool run_suites(struct agent *agent, struct err *err)
 /* What takes a while and measures nothing is done while the clock source settles. */
 static void tell_machine(struct agent *agent)
 {
-	struct knobs_told told;
+	struct knobs_told told = {json_object(), json_object(), json_object()};
 	json_t *line, *state;
 	struct err err;
 
 	/* What spinlocks are like is told by the kernel's symbols; without them it is not known, and a
 	 * run that needs them says so. */
 	(void)!kallsyms_load(&agent->syms, &err);
+	/* First: CPUs may come or go. */
+	agent_knobs_wish(&agent->knobs, json_object_get(agent->job, "knobs"), "", &told);
 	agent_knobs_apply(&agent->knobs, &told);
 	state = env_state();
 	js_set_new(state, "knobs", told.others);

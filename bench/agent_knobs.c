@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "bench/swap_knob.h"
 #include "bench/thp.h"
 
 #define KERNEL	   "/proc/sys/kernel/"
@@ -95,6 +96,67 @@ static void apply_group(struct knobs *knobs, const struct wanted *wanted, struct
 	globfree(&found);
 }
 
+/* What a machine's owner decides. */
+static const struct {
+	const char *name, *word, *path, *value;
+} choices[] = {
+	{"smt", "on", "/sys/devices/system/cpu/smt/control", "on"},
+	{"smt", "off", "/sys/devices/system/cpu/smt/control", "off"},
+	{"lru_gen", "on", "/sys/kernel/mm/lru_gen/enabled", "0x0007"},
+	{"lru_gen", "off", "/sys/kernel/mm/lru_gen/enabled", "0x0000"},
+};
+
+static void wish_file(struct knobs *knobs, const char *name, const char *word, const char *root,
+		      struct knobs_told *told)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(choices) &&
+	       (strcmp(choices[i].name, name) != 0 || strcmp(choices[i].word, word) != 0))
+		i++;
+	if (i == ARRAY_SIZE(choices)) {
+		js_set_str(told->refused, name, "no such wish");
+		return;
+	}
+	AUTO_FREE char *path = xasprintf("%s%s", root, choices[i].path);
+	AUTO_FREE char *value = NULL;
+	struct err err;
+
+	if (!knob_set(knobs, path, choices[i].value, &err))
+		js_set_str(told->refused, choices[i].path,
+			   err.kind == ERR_NOTFOUND ? "absent" : err.msg);
+	if (!knob_read(path, &value, &err))
+		value = xstrdup("absent");
+	js_set_str(told->core, choices[i].path, value);
+}
+
+static void wish_no_swap(struct knobs *knobs, struct knobs_told *told)
+{
+	struct err err;
+	bool off = swap_all_off(knobs, &err);
+
+	if (!off)
+		js_set_str(told->refused, "swap", err.msg);
+	js_set_str(told->core, "swap", off ? "off" : "on");
+}
+
+void agent_knobs_wish(struct knobs *knobs, const json_t *wishes, const char *root,
+		      struct knobs_told *told)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)wishes, name, value)
+	{
+		const char *word = json_is_string(value) ? json_string_value(value) : "";
+
+		if (!strcmp(name, "swap") && !strcmp(word, "off"))
+			wish_no_swap(knobs, told);
+		else
+			wish_file(knobs, name, word, root, told);
+	}
+}
+
 static void tell_swap(json_t *refused)
 {
 	AUTO_STR text = str_new();
@@ -107,14 +169,13 @@ static void tell_swap(json_t *refused)
 	for (size_t i = 1; i < lines.n; i++) {
 		AUTO_FREE char *device = xstrndup(lines.v[i], strcspn(lines.v[i], " \t"));
 
-		/* Not ours to turn off: someone's memory may be in it. Said, so that it can be seen. */
+		/* Only turned off when the job asks: someone's memory may be in it. */
 		js_set_str(refused, device, "swap is on");
 	}
 }
 
 void agent_knobs_apply(struct knobs *knobs, struct knobs_told *told)
 {
-	*told = (struct knobs_told){json_object(), json_object(), json_object()};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		if (table[i].group)
 			apply_group(knobs, &table[i], told);

@@ -14,8 +14,13 @@ struct knobs_told {
 	json_t *refused; /* what could not be set, and why */
 };
 
-/* Sets all. New references in told. */
+/* Sets all. told: three objects, which are added to. */
 void agent_knobs_apply(struct knobs *knobs, struct knobs_told *told);
+/* What the job asks for beside these: {"smt": "on"|"off", "lru_gen": "on"|"off", "swap": "off"}; NULL =
+ * nothing. Told as core, since only numbers with the same wishes are comparable. root: "", or where a
+ * test has its files. */
+void agent_knobs_wish(struct knobs *knobs, const json_t *wishes, const char *root,
+		      struct knobs_told *told);
 /* Before each run: no page cache, memory compacted, so that each begins alike. */
 void agent_knobs_settle(void);
 

@@ -17,6 +17,7 @@
 #define PAGE		 4096
 #define OTHERS		 0.01 /* share of faults that others' allocations may add unseen */
 #define LEAST_ITERATIONS 8    /* below, the median of a bistable boot tells nothing */
+#define TOLD_PER_SAMPLE	 20   /* times that a process tells what its rounds cost */
 /* will-it-scale throws away six samples of a second each before it counts. */
 #define WILL_IT_SCALE                                                             \
 	"threads=cpus mode=processes size=128M seconds=1 warmup=6 folio=inherit " \
@@ -475,6 +476,7 @@ static bool choose(const struct bench_run *run, struct fault_work *work, struct 
 		.dir = bench_text(run, "dir"),
 		.size = (size_t)bench_int(run, "size"),
 		.rounds = bench_int(run, "rounds"),
+		.tell_ns = (uint64_t)(bench_float(run, "seconds") * 1e9 / TOLD_PER_SAMPLE),
 		.advice = advices[bench_choice(run, "advise")],
 		.processes = bench_choice(run, "mode") == 1,
 		.pin = bench_int(run, "pin") == 1,

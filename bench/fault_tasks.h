@@ -32,6 +32,7 @@ struct fault_work {
 	size_t step;	   /* one byte is written every step bytes; 0 = all are (memset) */
 	size_t fault_step; /* what one fault is expected to bring, for the latency pass */
 	long long rounds;  /* per FAULT_ROUNDS and FAULT_LATENCY */
+	uint64_t tell_ns;  /* how old the sums of a process may become under FAULT_TIMED */
 	int advice;	   /* of madvise(2) for each mapping; -1 = none */
 	bool processes, pin;
 	/* Each task's mapping has its own place, a multiple of align plus offset, with a PROT_NONE
@@ -49,7 +50,7 @@ enum fault_order {
 };
 
 /* Summed over tasks since they started. While a timed order runs, only live is up to date; the
- * others belong to the rounds that have ended. */
+ * others belong to the rounds that had ended at one moment. */
 struct fault_sums {
 	uint64_t live; /* touches, timed orders only */
 	uint64_t touches, total_ns, touch_ns, release_ns;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "bench/swap_knob.h"
 
 #define JOURNAL_MAX ((size_t)1 << 20)
 
@@ -156,6 +157,13 @@ static bool open_locked(struct journal *journal, struct err *err)
 	return load(journal, err) || err_wrap(err, "journal of knobs");
 }
 
+static bool write_back(const struct layer *layer, struct err *err)
+{
+	if (str_starts(layer->path, SWAP_KNOB))
+		return swap_area_on(layer->path + strlen(SWAP_KNOB), layer->before, err);
+	return fs_poke(layer->path, layer->before, err);
+}
+
 /* What cannot be put back is said; keeping it would not help. True when a knob was written. */
 static bool take_off(struct journal *journal, size_t i, bool put_back)
 {
@@ -177,7 +185,7 @@ static bool take_off(struct journal *journal, size_t i, bool put_back)
 		}
 	}
 	if (top && put_back) {
-		done = fs_poke(layer->path, layer->before, &err);
+		done = write_back(layer, &err);
 		if (!done)
 			fprintf(stderr, "knob not restored to \"%s\": %s\n", layer->before,
 				err.msg);

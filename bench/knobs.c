@@ -30,7 +30,7 @@ bool knob_read(const char *path, char **out, struct err *err)
 	return true;
 }
 
-static bool remember(struct knobs *knobs, const char *path, const char *before, struct err *err)
+bool knob_remember(struct knobs *knobs, const char *path, const char *before, struct err *err)
 {
 	for (size_t i = 0; i < knobs->n; i++) {
 		if (!strcmp(knobs->paths[i], path))
@@ -44,7 +44,7 @@ static bool remember(struct knobs *knobs, const char *path, const char *before, 
 	return true;
 }
 
-static void forget_last(struct knobs *knobs)
+void knob_forget(struct knobs *knobs)
 {
 	struct err err;
 
@@ -63,11 +63,11 @@ bool knob_set(struct knobs *knobs, const char *path, const char *value, struct e
 		return false;
 	if (!strcmp(before, value))
 		return true;
-	if (!remember(knobs, path, before, err))
+	if (!knob_remember(knobs, path, before, err))
 		return false;
 	if (!fs_poke(path, value, err)) {
 		if (knobs->n > n)
-			forget_last(knobs);
+			knob_forget(knobs);
 		return false;
 	}
 	if (!knob_read(path, &after, err))

@@ -25,6 +25,11 @@ bool knob_read(const char *path, char **out, struct err *err) _must_check;
  * stayed. Starts a process that restores should this one be killed. */
 bool knob_set(struct knobs *knobs, const char *path, const char *value,
 	      struct err *err) _must_check;
+/* What knob_set() does before and, when the knob refuses, after: for knobs that are no files. Writes
+ * before to the journal; takes the newest entry out again. */
+bool knob_remember(struct knobs *knobs, const char *path, const char *before,
+		   struct err *err) _must_check;
+void knob_forget(struct knobs *knobs);
 /* Puts everything back, last set first, and empties knobs; what cannot be put back is said on
  * stderr. */
 void knobs_restore(struct knobs *knobs);

@@ -139,6 +139,14 @@ const struct conf_key settings_keys[] = {
 	 "is "
 	 "repeated.",
 	 CONF_WITHIN(0, 1)},
+	{"machine", true, "smt", CONF_STRING, "keep",
+	 "keep, on or off: two threads a core while the agent measures.", CONF_OPTIONAL},
+	{"machine", true, "lru-gen", CONF_STRING, "keep",
+	 "keep, on or off: the multi-generational LRU while the agent measures.", CONF_OPTIONAL},
+	{"machine", true, "swap", CONF_STRING, "keep",
+	 "keep, or off: no swap space while the agent measures, if what is in it fits into half of "
+	 "the available memory.",
+	 CONF_OPTIONAL},
 	{"machine", true, "power", CONF_LIST, NULL,
 	 "Power control, in the order of trying: redfish, ipmi, pdu or exec; may be repeated.",
 	 CONF_OPTIONAL},

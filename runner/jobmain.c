@@ -257,7 +257,8 @@ static bool agent_job(struct worker *w, json_t **out, struct err *err)
 
 	*out = json_object();
 	js_set_new(*out, "suites", suites);
-	if (!suite_definitions(w->db, w->lease.job.suites, w->lease.job.n_suites, &list, err))
+	if (!machine_add_knobs(w->settings->conf, w->lease.machine_name, *out, err) ||
+	    !suite_definitions(w->db, w->lease.job.suites, w->lease.job.n_suites, &list, err))
 		return false;
 	json_array_foreach(list, i, item)
 	{

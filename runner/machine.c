@@ -39,6 +39,30 @@ bool machine_driver_find(const char *name, const struct machine_driver **out, st
 		       known.s);
 }
 
+bool machine_add_knobs(const struct conf *conf, const char *name, json_t *job, struct err *err)
+{
+	static const struct {
+		const char *key, *knob;
+		bool on; /* may be asked for */
+	} keys[] = {{"smt", "smt", true}, {"lru-gen", "lru_gen", true}, {"swap", "swap", false}};
+	json_t *knobs = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const char *word = conf_str(conf, "machine", name, keys[i].key);
+
+		if (!strcmp(word, "keep"))
+			continue;
+		if (strcmp(word, "off") != 0 && !(keys[i].on && !strcmp(word, "on")))
+			return err_set(err, ERR_USAGE,
+				       "machine.%s.%s: \"%s\" should be keep%s or off", name,
+				       keys[i].key, word, keys[i].on ? ", on" : "");
+		if (!knobs)
+			js_set_new(job, "knobs", knobs = json_object());
+		js_set_str(knobs, keys[i].knob, word);
+	}
+	return true;
+}
+
 static void make_nonce(char nonce[33])
 {
 	unsigned char bytes[16];

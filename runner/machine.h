@@ -66,6 +66,11 @@ struct machine_driver {
 bool machine_driver_find(const char *name, const struct machine_driver **out,
 			 struct err *err) _must_check;
 
+/* What the settings smt, lru-gen and swap of the machine ask for, as "knobs" of the agent's job; none when
+ * all say keep. ERR_USAGE names a word that is none of theirs. */
+bool machine_add_knobs(const struct conf *conf, const char *name, json_t *job,
+		       struct err *err) _must_check;
+
 /* json: the agent's job without nonce and init, which are added; taken. kernel, modules, build_id, agent
  * and worker are borrowed. */
 void machine_init(struct machine *m, struct worker *worker, const struct machine_driver *driver,

@@ -72,7 +72,7 @@ locks_native() {
 locks_guest_run() {
 	image=$1
 	shift
-	O=$build TIMEOUT=200 sh tests/guest/run "$image" 8 1536 "$@" >"$work/guest" 2>/dev/null || true
+	O=$build TIMEOUT="${GUEST_TIMEOUT:-200}" sh tests/guest/run "$image" 8 1536 "$@" >"$work/guest" 2>/dev/null || true
 }
 
 # What the benchmarks' presets hardly contend for: the queue of huge folios, page tables that threads share, anon_vmas of forks.

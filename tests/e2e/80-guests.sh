@@ -4,6 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$root/tests/lab.sh"
 test_begin
+programs=$build
 lab_begin
 
 lab "$dir/state" <<-'EOF'
@@ -35,6 +36,21 @@ done
 like "it has compaction +clean +fault_both, or nothing had to be compacted" "$(cat "$dir/out")
 $(lab_sql "select name || ': ' || reason from counters where name like 'fault_both%' and reason is not null")" \
 	'compaction +clean +fault_both|fault_both.*: no compaction happened'
+# --- the image by itself ----------------------------------------------------------------------------------
+artifact() { # COLUMN: that file of the first image
+	sha256=$(lab_sql "select a.sha256 from images i join artifacts a on a.id = i.$1 order by i.id limit 1")
+	find "$state/artifacts" -type f -path "*${sha256#??}"
+}
+alone() { # COMMAND...
+	O=$programs FILES="$dir/symbols $dir/System.map" sh "$root/tests/guest/run" "$(artifact kernel)" 2 512 "$@" >"$dir/out" 2>&1
+}
+gcc -O2 -static "$root/tests/guest/symbols.c" -o "$dir/symbols"
+cp "$(artifact system_map)" "$dir/System.map"
+ok "what a kernel calls its functions is what its stored System.map does" alone /symbols /System.map
+sed 's/^/# /' "$dir/out"
+ok "a benchmark runs in nested memory cgroups" alone fault --memcg_depth 3 --size 1M --rounds 2 --iterations 2
+like "... and tells numbers" "$(cat "$dir/out")" 'fault_time'
+
 mmperf compare mm-unstable mm-unstable --layout 0,3 --bench fault -n 1 >"$dir/out" 2>"$dir/err"
 is "a kernel of another layout is measured beside the plain one" \
 	"$? $(lab_sql "select count(distinct b.image) from boots b join jobs j on j.id = (select job from attempts where id = b.attempt)

@@ -20,6 +20,7 @@
 #include "runner/console_watch.h"
 #include "runner/host.h"
 #include "runner/initramfs.h"
+#include "runner/machine.h"
 #include "runner/machines/kvm.h"
 #include "runner/quiet.h"
 #include "runner/serial_lines.h"
@@ -297,6 +298,28 @@ static void test_host_plan(void **state _unused)
 	assert_null(host_cpus_for(&narrow, "a"));
 }
 
+static void test_machine_knobs(void **state _unused)
+{
+	CLEANUP(settings_release)
+	struct settings settings =
+		settings_of("[machine \"asis\"]\nclass = q\ndriver = local\n"
+			    "[machine \"set\"]\nclass = q\ndriver = local\nsmt = off\nlru-gen = "
+			    "on\nswap = off\n"
+			    "[machine \"odd\"]\nclass = q\ndriver = local\nswap = on\n");
+	AUTO_JSON *job = json_object();
+	struct err err;
+
+	assert_true(machine_add_knobs(settings.conf, "asis", job, &err));
+	assert_null(json_object_get(job, "knobs"));
+	assert_true(machine_add_knobs(settings.conf, "set", job, &err));
+	AUTO_FREE char *text = js_text(job);
+
+	assert_string_equal(text,
+			    "{\"knobs\":{\"lru_gen\":\"on\",\"smt\":\"off\",\"swap\":\"off\"}}");
+	assert_false(machine_add_knobs(settings.conf, "odd", job, &err));
+	assert_string_equal(err.msg, "machine.odd.swap: \"on\" should be keep or off");
+}
+
 static void test_host_offer(void **state _unused)
 {
 	struct host turns = {.turns = true}, wide = {0};
@@ -358,7 +381,8 @@ int main(void)
 		cmocka_unit_test(test_serial_lines),  cmocka_unit_test(test_console_on_a_terminal),
 		cmocka_unit_test(test_first_error),   cmocka_unit_test(test_series),
 		cmocka_unit_test(test_initramfs),     cmocka_unit_test(test_host_plan),
-		cmocka_unit_test(test_host_offer),    cmocka_unit_test(test_kvm),
+		cmocka_unit_test(test_machine_knobs), cmocka_unit_test(test_host_offer),
+		cmocka_unit_test(test_kvm),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
