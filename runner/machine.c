@@ -109,6 +109,7 @@ void machine_verdict(struct machine *m, const char *outcome, const char *fmt, ..
 void machine_stop(struct machine *m)
 {
 	proc_kill(&m->proc, 0);
+	net_lines_close(&m->net); /* the agent waits for that before it restarts the machine */
 	if (m->started_s > 0 && m->guest_s <= 0)
 		m->guest_s = clock_mono_s() - m->started_s;
 }

@@ -32,15 +32,20 @@ static void hang_up(struct net_lines_caller *caller)
 	str_clear(&caller->said);
 }
 
-void net_lines_release(struct net_lines *n)
+void net_lines_close(struct net_lines *n)
 {
-	for (size_t i = 0; i < NET_LINES_CALLERS; i++) {
+	for (size_t i = 0; i < NET_LINES_CALLERS; i++)
 		hang_up(&n->callers[i]);
-		str_release(&n->callers[i].said);
-	}
 	mem_close_ptr(&n->peer);
 	mem_close_ptr(&n->listener);
 	n->listener = n->peer = -1;
+}
+
+void net_lines_release(struct net_lines *n)
+{
+	net_lines_close(n);
+	for (size_t i = 0; i < NET_LINES_CALLERS; i++)
+		str_release(&n->callers[i].said);
 }
 
 /* family: AF_INET or AF_INET6. */

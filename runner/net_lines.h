@@ -24,6 +24,8 @@ struct net_lines {
 
 void net_lines_init(struct net_lines *n);
 void net_lines_release(struct net_lines *n);
+/* Hangs up, and listens no more; fine when nothing is open. */
+void net_lines_close(struct net_lines *n);
 
 /* place is "ADDRESS" or "ADDRESS:PORT", a numeric address of this host as the machine reaches it ("[ADDRESS]:PORT" for IPv6); without a
  * port any is taken. Listens on that port of all addresses, since translation may lie between. *address is the caller's to free. */
