@@ -49,6 +49,14 @@ static void look(struct net_lines *n)
 		fail_msg("%s", err.msg);
 }
 
+static void until_taken(struct net_lines *n)
+{
+	for (int i = 0; i < 500 && n->peer < 0; i++) {
+		look(n);
+		clock_sleep_s(0.01);
+	}
+}
+
 /* Until the file of the lines holds want, or the agent has hung up. */
 static void pull(struct net_lines *n, const char *want, bool until_over)
 {
@@ -101,12 +109,36 @@ static void test_nobody_else_gets_in_afterwards(void **state _unused)
 	net_lines_init(&n);
 	listen_at(&n, "127.0.0.1", "127.0.0.1", &port);
 	agent = call(port, NONCE, "");
-	for (int i = 0; i < 500 && n.peer < 0; i++) {
-		look(&n);
-		clock_sleep_s(0.01);
-	}
+	until_taken(&n);
 	assert_false(net_connect("127.0.0.1", port, NONCE, 0, &fd, &err));
 	assert_non_null(strstr(err.msg, "no network: cannot reach 127.0.0.1 port"));
+	close(agent);
+}
+
+/* Who restarts the machine must not wait for nothing. */
+static void test_the_end(void **state _unused)
+{
+	CLEANUP(net_lines_release) struct net_lines n;
+	double begun;
+	int port, agent;
+
+	net_lines_init(&n);
+	listen_at(&n, "127.0.0.1", "127.0.0.1", &port);
+	agent = call(port, NONCE, "");
+	until_taken(&n);
+	begun = clock_mono_s();
+	net_finish(agent, 0.2);
+	assert_true(clock_mono_s() >= begun + 0.2); /* not taken yet, for all it knows */
+	close(agent);
+	net_lines_close(&n);
+	net_lines_close(&n);
+	listen_at(&n, "127.0.0.1", "127.0.0.1", &port);
+	agent = call(port, NONCE, "");
+	until_taken(&n);
+	net_lines_close(&n);
+	begun = clock_mono_s();
+	net_finish(agent, 60);
+	assert_true(clock_mono_s() < begun + 30);
 	close(agent);
 }
 
@@ -167,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_who_is_heard),
 		cmocka_unit_test(test_nobody_else_gets_in_afterwards),
+		cmocka_unit_test(test_the_end),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_what_stands_in_front),
 	};
