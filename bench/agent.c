@@ -15,6 +15,7 @@
 #include "bench/agent_init.h"
 #include "bench/agent_kexec.h"
 #include "bench/agent_knobs.h"
+#include "bench/agent_net.h"
 #include "bench/agent_preflight.h"
 #include "bench/agent_run.h"
 
@@ -24,6 +25,8 @@
 #define PORT_NAME	"mmperf"
 #define PORT_TIMEOUT_S	10
 #define CLOCK_TIMEOUT_S 10
+#define NET_TIMEOUT_S	60
+#define NET_FINISH_S	10
 
 static bool wants_pass(const json_t *suite, const char *pass)
 {
@@ -170,20 +173,31 @@ static int jump(const struct agent *agent)
 	return report_failure(agent, &err);
 }
 
-/* Where lines go; without a place the console still hears why. */
-static void open_way_out(struct agent *agent, struct kmsg *kmsg)
+/* Where lines go; without a place the console still hears why, and of a job that nobody would hear of nothing is done. */
+static bool open_way_out(struct agent *agent, struct kmsg *kmsg)
 {
+	const char *lines = js_str_or(agent->job, "lines", "");
 	struct err err;
 
-	if (!strcmp(js_str_or(agent->job, "lines", ""), "kmsg")) {
+	if (!strcmp(lines, "tcp")) {
+		if (net_connect(js_str_or(agent->job, "address", ""),
+				(int)js_i64_or(agent->job, "port", 0),
+				js_str_or(agent->job, "nonce", ""), NET_TIMEOUT_S, &agent->out_fd,
+				&err))
+			return true;
+		fprintf(stderr, "agent: %s\n", err.msg);
+		return false;
+	}
+	if (!strcmp(lines, "kmsg")) {
 		if (kmsg_open(kmsg, &err)) {
 			agent->kmsg = kmsg;
-			return;
+			return true;
 		}
 	} else if (init_open_port(PORT_NAME, PORT_TIMEOUT_S, &agent->out_fd, &err)) {
-		return;
+		return true;
 	}
 	fprintf(stderr, "agent: %s\n", err.msg);
+	return true;
 }
 
 static int init_main(void)
@@ -197,7 +211,9 @@ static int init_main(void)
 
 	/* Who is restarted has disks of its own, which are none of our business. */
 	init_mount_all(!restart);
-	open_way_out(&agent, &kmsg);
+	init_prepare();
+	if (!open_way_out(&agent, &kmsg))
+		init_end(restart);
 	if (!ok) {
 		report_failure(&agent, &err);
 		init_end(restart);
@@ -210,6 +226,8 @@ static int init_main(void)
 	if (WIFSIGNALED(status))
 		agent_log(&agent, "agent died by signal %d (%s)", WTERMSIG(status),
 			  strsignal(WTERMSIG(status)));
+	if (!strcmp(js_str_or(agent.job, "lines", ""), "tcp"))
+		net_finish(agent.out_fd, NET_FINISH_S);
 	json_decref(agent.job);
 	close(agent.out_fd);
 	init_end(restart);

@@ -16,7 +16,8 @@
 #include "base/clock.h"
 #include "base/fs.h"
 
-#define PORTS "/sys/class/virtio-ports"
+#define PORTS	"/sys/class/virtio-ports"
+#define PREPARE "/prepare"
 
 struct fs_to_mount {
 	const char *type, *path, *device, *options;
@@ -66,6 +67,33 @@ void init_mount_all(bool our_disk)
 		if (!strcmp(m->type, "devtmpfs"))
 			open_console();
 	}
+}
+
+struct program {
+	char *const *argv, *const *env;
+};
+
+static int execute(void *arg)
+{
+	const struct program *program = arg;
+
+	execve(program->argv[0], program->argv, program->env);
+	fprintf(stderr, "agent: cannot run %s: %s\n", program->argv[0], strerror(errno));
+	return 127;
+}
+
+void init_prepare(void)
+{
+	static char *const argv[] = {PREPARE, NULL};
+	static char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
+	int status;
+
+	if (access(PREPARE, X_OK))
+		return;
+	status = init_run(execute, &(struct program){argv, env});
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		fprintf(stderr, "agent: " PREPARE " failed (status %d)\n",
+			WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
 static char *find_port(const char *name)

@@ -243,10 +243,19 @@ const struct conf_key settings_keys[] = {
 	 CONF_OPTIONAL},
 	{"machine", true, "root", CONF_STRING, "own",
 	 "own: the tested kernel starts the machine's system. initramfs: it starts nothing but the "
-	 "agent, whose results come by the console, for disks that may not be touched (kexec).",
+	 "agent, for disks that may not be touched (kexec).",
+	 CONF_OPTIONAL},
+	{"machine", true, "results", CONF_STRING, "console",
+	 "How they come with root = initramfs. console: by the serial line; tcp://ADDRESS[:PORT]: "
+	 "the agent calls this host, whose numeric address as the machine reaches it that is "
+	 "(kexec).",
 	 CONF_OPTIONAL},
 	{"machine", true, "initrd", CONF_STRING, NULL,
-	 "File on this host that is loaded with every tested kernel (kexec).", CONF_OPTIONAL},
+	 "File on this host that is loaded with every tested kernel; with root = initramfs its "
+	 "program "
+	 "/prepare, if any, runs before the agent: it may load modules and set the network up "
+	 "(kexec).",
+	 CONF_OPTIONAL},
 	{"machine", true, "target-initrd", CONF_STRING, NULL,
 	 "The same, for a file on the machine (kexec).", CONF_OPTIONAL},
 	{"machine", true, "initrd-command", CONF_STRING, NULL,

@@ -9,6 +9,8 @@
 #define OURS	    "--- mmperf "
 #define LOST	    ": console lost: "
 #define BANNER	    "] Linux version "
+/* What the agent says as process 1 (bench/agent_net.c). */
+#define NO_NETWORK  "agent: no network: "
 
 /* An oops comes before the panic that it causes; the first match in this order of lines wins. */
 static const struct {
@@ -32,6 +34,7 @@ static const struct {
 	{"rcu_preempt kthread starved", "hang"},
 	{"blocked for more than", "hang"},
 	{"Kernel panic - not syncing", "panic"},
+	{NO_NETWORK, "infra"},
 };
 
 /* Nothing good comes after these. Lockups and stalls are not among them: kernels come out of some. */
@@ -43,6 +46,7 @@ static const char *const ends[] = {
 	"Gave up waiting for root",
 	"Entering emergency mode",
 	"You are in emergency mode",
+	NO_NETWORK,
 };
 
 #define NO_ROOT                                                                                   \
@@ -58,6 +62,9 @@ static const struct {
 	{"You are in emergency mode",
 	 "its configuration lacks something that the machine's user space mounts or needs"},
 	{"No working init found", "it cannot run the machine's user space: CONFIG_BINFMT_ELF"},
+	{NO_NETWORK, "is the driver of its card in the kernel, or loaded by /prepare of its "
+		     "initrd, and has it an "
+		     "address (ip= on the command line)?"},
 	{"Requested init", "it cannot run the machine's user space: CONFIG_BINFMT_ELF"},
 };
 

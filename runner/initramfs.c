@@ -38,6 +38,14 @@ static void header(struct initramfs *fs, const char *name, mode_t mode, size_t s
 	pad(fs);
 }
 
+bool initramfs_behind(struct initramfs *fs, const char *path, struct err *err)
+{
+	if (!fs_read(path, MAX_FILE, &fs->bytes, err))
+		return false;
+	pad(fs); /* init/initramfs.c: a header is looked for at multiples of four only */
+	return true;
+}
+
 void initramfs_dir(struct initramfs *fs, const char *name)
 {
 	header(fs, name, S_IFDIR | 0755, 0, 0, 0);

@@ -18,6 +18,8 @@ struct initramfs {
 
 void initramfs_init(struct initramfs *fs);
 void initramfs_release(struct initramfs *fs);
+/* An archive of somebody else's, packed in whatever way the kernel unpacks, in front of ours, whose files win. To be called first. */
+bool initramfs_behind(struct initramfs *fs, const char *path, struct err *err) _must_check;
 void initramfs_dir(struct initramfs *fs, const char *name);
 void initramfs_file(struct initramfs *fs, const char *name, mode_t mode, const void *data,
 		    size_t n);

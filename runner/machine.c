@@ -96,6 +96,7 @@ void machine_init(struct machine *m, struct worker *worker, const struct machine
 	m->collect = collect_new(m->nonce);
 	console_watch_init(&m->watch, m->console_path);
 	serial_lines_init(&m->serial, 0);
+	net_lines_init(&m->net);
 }
 
 void machine_release(struct machine *m)
@@ -105,6 +106,7 @@ void machine_release(struct machine *m)
 	collect_free(m->collect);
 	console_watch_release(&m->watch);
 	serial_lines_release(&m->serial);
+	net_lines_release(&m->net);
 	free(m->job_text);
 	free(m->lines_path);
 	free(m->console_path);
@@ -131,6 +133,7 @@ void machine_verdict(struct machine *m, const char *outcome, const char *fmt, ..
 void machine_stop(struct machine *m)
 {
 	proc_kill(&m->proc, 0);
+	net_lines_close(&m->net); /* the agent waits for that before it restarts the machine */
 	if (m->started_s > 0 && m->guest_s <= 0)
 		m->guest_s = clock_mono_s() - m->started_s;
 }
@@ -141,6 +144,8 @@ static bool read_lines(struct machine *m, struct err *err)
 	ssize_t n;
 
 	if (m->by_console && !serial_lines_pull(&m->serial, m->console_path, m->lines_path, err))
+		return false;
+	if (m->by_net && !net_lines_pull(&m->net, m->nonce, m->lines_path, err))
 		return false;
 	if (m->lines_fd < 0) {
 		m->lines_fd = open(m->lines_path, O_RDONLY | O_CLOEXEC);
@@ -251,8 +256,8 @@ bool machine_follow(struct machine *m, enum machine_wait until, double timeout_s
 			return true;
 		if (ended || timed_out)
 			break;
-		ended = proc_wait(&m->proc, LOOK_S, &status);
-		if (m->by_console)
+		ended = proc_wait(&m->proc, LOOK_S, &status) || m->net.over;
+		if (m->by_console || m->by_net)
 			clock_sleep_s(LOOK_S); /* there is no process to wait for */
 		timed_out = clock_mono_s() > end || console_watch_ended(&m->watch);
 		if (!worker_tick(m->worker, err))

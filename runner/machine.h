@@ -15,6 +15,7 @@
 #include "runner/collect.h"
 #include "runner/console.h"
 #include "runner/console_watch.h"
+#include "runner/net_lines.h"
 #include "runner/quiet.h"
 #include "runner/serial_lines.h"
 #include "runner/worker.h"
@@ -37,6 +38,8 @@ struct machine {
 	struct console_watch watch;
 	bool by_console; /* the agent's lines come out of the console */
 	struct serial_lines serial;
+	bool by_net; /* the agent calls by TCP */
+	struct net_lines net;
 	struct proc proc;    /* what must end with the boot */
 	const char *outcome; /* of boots; NULL while nothing is decided */
 	struct str reason;

@@ -95,7 +95,9 @@ metal_programs() {
 	# an initramfs, and what firmware does when its process 1 restarts the machine; its kernel log is the console
 	cat >"$box/init" <<-EOF
 		root=$box/root
-		mkdir -p \$root && mount -t tmpfs tmpfs \$root && cd \$root && cpio -idm --quiet <$box/loaded.initrd
+		mkdir -p \$root && mount -t tmpfs tmpfs \$root && cd \$root
+		# one archive behind the other; whose files come later win
+		for _n in 1 2; do cpio -idmu --quiet 2>/dev/null; done <$box/loaded.initrd
 		rm -f dev/console dev/kmsg
 		mkfifo dev/kmsg
 		: >dev/console

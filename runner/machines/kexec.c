@@ -88,6 +88,12 @@ static bool in_initramfs(const struct machine *m)
 	return !strcmp(machine_str(m, "root"), "initramfs");
 }
 
+/* ... and calls us instead of speaking on the serial line. */
+static bool by_network(const struct machine *m)
+{
+	return in_initramfs(m) && strcmp(machine_str(m, "results"), "console") != 0;
+}
+
 static bool wants_modules(const struct machine *m)
 {
 	return conf_bool(m->worker->settings->conf, "machine", m->name, "modules");
@@ -263,6 +269,26 @@ static void show_last_words(struct machine *m)
 /* The agent's own deadline comes after ours: it is for the case that we are gone. */
 #define DEADMAN_SPARE_S 60.0
 
+/* Where the agent shall call, from now on. */
+static bool await_call(struct machine *m, json_t *job, struct err *err)
+{
+	static const char scheme[] = "tcp://";
+	const char *place = machine_str(m, "results");
+	AUTO_FREE char *address = NULL;
+	int port;
+
+	if (!str_starts(place, scheme))
+		return err_set(err, ERR_USAGE,
+			       "machine %s: results is \"%s\"; it may be console or "
+			       "tcp://ADDRESS[:PORT]",
+			       m->name, place);
+	if (!net_lines_listen(&m->net, place + strlen(scheme), &address, &port, err))
+		return err_wrap(err, "machine %s: results", m->name);
+	js_set_str(job, "address", address);
+	js_set_i64(job, "port", port);
+	return true;
+}
+
 /* The job, with what guards the machine while the tested kernel runs; the caller frees it. */
 static bool job_text(struct machine *m, char **out, struct err *err)
 {
@@ -274,21 +300,25 @@ static bool job_text(struct machine *m, char **out, struct err *err)
 	js_set_f64(job, "deadman_s", seconds(m, "run-timeout") + DEADMAN_SPARE_S);
 	if (in_initramfs(m)) {
 		js_set_bool(job, "init", true);
-		js_set_str(job, "lines", "kmsg");
+		js_set_str(job, "lines", by_network(m) ? "tcp" : "kmsg");
 		js_set_bool(job, "restart", true);
 	}
+	if (by_network(m) && !await_call(m, job, err))
+		return false;
 	*out = js_text(job);
 	return true;
 }
 
-/* The agent and its job as the tested kernel's whole user space. */
+/* The agent and its job as the tested kernel's whole user space, but for what the settings put in front. */
 static bool write_initramfs(struct machine *m, const char *path, struct err *err)
 {
 	CLEANUP(initramfs_release) struct initramfs fs;
+	const char *before = setting(m, "initrd");
 	AUTO_FREE char *job = NULL;
 
 	initramfs_init(&fs);
-	if (!job_text(m, &job, err) || !initramfs_base(&fs, m->agent, err))
+	if ((before && !initramfs_behind(&fs, before, err)) || !job_text(m, &job, err) ||
+	    !initramfs_base(&fs, m->agent, err))
 		return false;
 	initramfs_file(&fs, "job.json", 0600, job, strlen(job));
 	initramfs_end(&fs);
@@ -332,11 +362,11 @@ static bool settings_fit(const struct machine *m, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "machine %s: root is \"%s\"; it may be own or initramfs", m->name,
 			       machine_str(m, "root"));
-	if (in_initramfs(m) && !k->console)
+	if (in_initramfs(m) && !by_network(m) && !k->console)
 		return err_set(
 			err, ERR_USAGE,
 			"machine %s has root = initramfs, whose results come by the serial line: "
-			"set console",
+			"set console, or results",
 			m->name);
 	if (!in_initramfs(m) && wants_modules(m) && !m->modules)
 		return err_set(err, ERR_USAGE,
@@ -410,6 +440,20 @@ static bool no_answer(struct machine *m, const char *why)
 	return true;
 }
 
+static bool start_initramfs(struct machine *m, struct err *err)
+{
+	struct console_facts facts;
+
+	m->by_net = by_network(m);
+	m->by_console = !m->by_net;
+	if (!machine_follow(m, MACHINE_HELLO, seconds(m, "boot-timeout"), NULL, err))
+		return false;
+	machine_console_facts(m, &facts);
+	if (m->by_net && facts.inits && m->outcome && !strcmp(m->outcome, "no_boot"))
+		m->outcome = "infra";
+	return true;
+}
+
 static bool kexec_start(struct machine *m, struct err *err)
 {
 	bool direct = !strcmp(machine_str(m, "jump"), "direct");
@@ -423,10 +467,8 @@ static bool kexec_start(struct machine *m, struct err *err)
 	machine_listen(m);
 	if (direct)
 		clock_sleep_s(GONE_S);
-	if (in_initramfs(m)) {
-		m->by_console = true;
-		return machine_follow(m, MACHINE_HELLO, seconds(m, "boot-timeout"), NULL, err);
-	}
+	if (in_initramfs(m))
+		return start_initramfs(m, err);
 	if (!recovery_wait(&k->ssh, target_dir(m->worker, m->name), k->before.boot_id,
 			   seconds(m, "boot-timeout"), &m->watch, &k->now, err)) {
 		return err->kind == ERR_TIMEOUT && no_answer(m, err->msg);

@@ -125,22 +125,6 @@ like "another kernel than the one loaded (7)" "$(one liar)" '^wrong_kernel\|buil
 like "... a reboot that hangs is not waited for (8)" "$(by)" '^waiting, reboot by ssh, sysrq by ssh, power (reset|cycle)$'
 like "... it is back in its own kernel" "$(paste -s -d ' ' "$box/boots")" '^liar( base)+$'
 
-# --- a root file system that may not be used ---------------------------------------------------------------------------
-mood
-stop_daemon runner
-sed -i 's/^driver = kexec/&\nroot = initramfs/; s/boot-timeout = 8s/boot-timeout = 30s/' "$dir/config"
-daemon runner
-recovered=$(sql "select count(*) from machine_events where kind = 'recovered'")
-like "the agent alone behind the jump, its results by the serial line" "$(one good)" '^ok\|'
-id=$(sql 'select max(id) from requests')
-is "... are all there, and a setup of their own" "$(sql "select b.method, count(distinct r.id), count(*) filter (where s.estimate > 0) > 0 from boots b join attempts a on a.id = b.attempt join jobs j on j.id = a.job
-	join runs r on r.boot = b.id join samples s on s.run = r.id where j.request = $id group by b.method")" 'initramfs|1|t'
-at_home good base
-is "... where it went by itself, which is no recovery" "$(sql "select count(*) from machine_events where kind = 'recovered'") $(cat "$box/done")" "$recovered init ended"
-stop_daemon runner
-sed -i '/^root = initramfs/d; s/boot-timeout = 30s/boot-timeout = 8s/' "$dir/config"
-daemon runner
-
 # --- what somebody left behind ---------------------------------------------------------------------------------------
 mood
 wait_sql 60 "select not exists (select from jobs where state in ('queued', 'running')) and not exists (select from leases)"

@@ -51,6 +51,9 @@ static void test_console(void **state _unused)
 	diagnosis_is("--- mmperf 2026-01-01 00:00:00: sysrq after an Oops: ---\n", "none", "");
 	diagnosis_is("[ 9] rcu: INFO: rcu_preempt self-detected stall on CPU\n", "hang",
 		     "[ 9] rcu: INFO: rcu_preempt self-detected stall on CPU");
+	diagnosis_is("[ 3] Run /init as init process\nagent: no network: cannot reach 10.0.2.2 "
+		     "port 5: No route to host\n",
+		     "infra", "agent: no network: cannot reach 10.0.2.2 port 5: No route to host");
 	console_last_line("one\ntwo \r\n\n", 11, &line);
 	assert_string_equal(line.s, "two");
 	str_clear(&line);
