@@ -30,7 +30,7 @@ struct bisection {
 	uint64_t seed;
 	double min_effect; /* log ratio */
 	int budget_boots;
-	double age_s; /* since it began, or was last taken up by hand */
+	double age_s;		    /* since it began, or was last taken up by hand */
 	double past_level, past_sd; /* of the good end, from history; past_sd 0: not known */
 	int past_heads;
 };
