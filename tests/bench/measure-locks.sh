@@ -82,7 +82,7 @@ locks_guest_classes() {
 	locks_guest_run "$image" lockwatch --json -- fault --json --mode processes --threads 4 --size "$size" --folio "$folio" --touch folio \
 		--release halves --rounds 8 --iterations 30 --limit 25s --latency 0 ';' \
 		lockwatch --json -- fault --json --threads 8 --size 64K --align 4K --guard 0 --rounds 300 --iterations 2 --latency 0 ';' \
-		lockwatch --json -- fault --json --mode processes --threads 8 --release exit --size 64K --rounds 10 --iterations 2 --latency 0
+		lockwatch --json -- fault --json --mode processes --threads 8 --release exit --size 64K --rounds 60 --iterations 8 --limit 15s --latency 0
 	sed -n 's/.*"class":"\([a-z_]*\)".*/\1/p' "$work/guest" >>"$work/classes"
 }
 
