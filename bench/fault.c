@@ -53,8 +53,10 @@ static const struct bench_param params[] = {
 	{"touch", BENCH_TEXT, "page", NULL, "write once per page, once per folio, or all bytes",
 	 .choices = "page|folio|memset"},
 	{"release", BENCH_TEXT, "munmap", NULL,
-	 "how memory is let go (dontneed: the mapping stays; exit: each round is a process)",
-	 .choices = "munmap|dontneed|exit", .added = true},
+	 "how memory is let go (dontneed: the mapping stays; exit: each round is a process; "
+	 "halves: "
+	 "of each folio, then all, so that folios are queued for splitting)",
+	 .choices = "munmap|dontneed|exit|halves", .added = true},
 	{"folio", BENCH_TEXT, "none", NULL, "none, inherit, or the only size allowed (16K, 2M)",
 	 .choices = NULL},
 	{"thp", BENCH_TEXT, "folio", NULL,
@@ -489,6 +491,9 @@ static bool choose(const struct bench_run *run, struct fault_work *work, struct 
 		return false;
 	if (work->release == FAULT_EXIT && !work->processes)
 		return err_set(err, ERR_USAGE, "--release exit needs --mode processes");
+	if (work->release == FAULT_HALVES && work->fault_step == PAGE)
+		return err_set(err, ERR_USAGE,
+			       "--release halves needs a size in --folio, such as 64K");
 	if (work->size < work->step || work->size < work->fault_step)
 		return err_set(err, ERR_USAGE, "--size: %s should be at least one folio",
 			       bench_text(run, "size"));

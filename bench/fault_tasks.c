@@ -116,12 +116,25 @@ static void touch_counted(const struct fault_work *work, char *p, volatile uint6
 	}
 }
 
+/* The second half of every folio. */
+static bool give_halves(const struct fault_work *work, char *p)
+{
+	size_t half = work->fault_step / 2;
+
+	for (size_t at = half; at + half <= work->size; at += work->fault_step) {
+		if (madvise(p + at, half, MADV_DONTNEED))
+			return false;
+	}
+	return true;
+}
+
 static bool let_go(struct task *task, char *p)
 {
 	const struct fault_work *work = task->crew->work;
 	bool keep = work->release == FAULT_DONTNEED;
 
-	if (keep ? !madvise(p, work->size, MADV_DONTNEED) : !munmap(p, work->size)) {
+	if ((work->release != FAULT_HALVES || give_halves(work, p)) &&
+	    (keep ? !madvise(p, work->size, MADV_DONTNEED) : !munmap(p, work->size))) {
 		task->kept = keep ? p : NULL;
 		return true;
 	}

@@ -22,6 +22,7 @@ enum fault_release {
 	FAULT_MUNMAP,
 	FAULT_DONTNEED, /* the mapping stays */
 	FAULT_EXIT,	/* each round is a process that maps, touches and exits */
+	FAULT_HALVES,	/* half of every folio first, which queues them for splitting; then all */
 };
 
 struct fault_work {

@@ -274,11 +274,11 @@ static void fault_refuses_nonsense(void **state)
 {
 	static const struct {
 		const char *key, *value;
-	} cases[] = {{"threads", "0"},	   {"size", "1000"},	  {"iterations", "0"},
-		     {"touch", "harder"},  {"folio", "soft"},	  {"mode", "fibres"},
-		     {"mapping", "paper"}, {"release", "exit"},	  {"align", "12K"},
-		     {"offset", "1"},	   {"scaling", "1,many"}, {"guard", "2"},
-		     {"thp", "always"}};
+	} cases[] = {{"threads", "0"},	   {"size", "1000"},	{"iterations", "0"},
+		     {"touch", "harder"},  {"folio", "soft"},	{"mode", "fibres"},
+		     {"mapping", "paper"}, {"release", "exit"}, {"release", "halves"},
+		     {"align", "12K"},	   {"offset", "1"},	{"scaling", "1,many"},
+		     {"guard", "2"},	   {"thp", "always"}};
 	struct err err;
 
 	(void)state;
