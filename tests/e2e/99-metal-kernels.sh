@@ -35,8 +35,8 @@ settings() { # lines of the machine's
 	stop_daemon runner
 	{
 		settings_head
-		metal settings | sed 's/boot-timeout = 10m/boot-timeout = 60s/'
-		printf '\t%s\n' 'reboot-timeout = 60s' 'run-timeout = 2m' 'jump = direct' 'power-delay = 0' "$@"
+		metal settings | sed 's/boot-timeout = 10m/boot-timeout = 2m/'
+		printf '\t%s\n' 'reboot-timeout = 2m' 'run-timeout = 3m' 'jump = direct' 'power-delay = 0' "$@"
 		kernel_lab packaged 1 8M
 		printf '[health]\n\tfirmware-every = 0\n\tsuite = none-here\n'
 	} >"$dir/config"
@@ -51,12 +51,12 @@ comes_up() {
 	done
 }
 one() { # outcome|method|reason of one attempt with a kernel that works where it has what it needs
-	wait_sql 300 "select not exists (select from jobs where kind = 'boot' and state in ('queued', 'running')) and not exists (select from leases)"
+	wait_sql 900 "select not exists (select from jobs where kind = 'boot' and state in ('queued', 'running')) and not exists (select from leases)"
 	mmperf run "$(sed -n "${1:-1}p" "$dir/tree.commits")" -n 1 --no-wait >"$dir/out" 2>&1
 	id=$(sql 'select max(id) from requests')
 	wait_sql 60 "select exists (select from jobs where request = $id and kind = 'boot')"
 	sql "update jobs set max_attempts = 1 where request = $id"
-	wait_sql 400 "select exists (select from jobs where request = $id and kind = 'boot' and state not in ('queued', 'running'))"
+	wait_sql 900 "select exists (select from jobs where request = $id and kind = 'boot' and state not in ('queued', 'running'))"
 	sql "select b.outcome, b.method, coalesce(nullif(b.reason, ''), a.error) from boots b join attempts a on a.id = b.attempt join jobs j on j.id = a.job where j.request = $id order by a.id limit 1"
 }
 numbers() { # of that boot
@@ -68,7 +68,7 @@ daemon bisector
 
 # --- nothing but the agent -------------------------------------------------------------------------------------------
 ok "two kernels are measured from an initramfs, their results by the serial line" \
-	wait_sql 300 "select count(*) = 2 from jobs where purpose = 'detect' and kind = 'boot' and state = 'done'"
+	wait_sql 900 "select count(*) = 2 from jobs where purpose = 'detect' and kind = 'boot' and state = 'done'"
 is "... and prove what they are" "$(sql "select string_agg(distinct b.outcome || ' ' || b.method || ' ' || (b.build_id = i.build_id), ', ') from boots b join images i on i.id = b.image")" \
 	'ok initramfs true'
 settings 'root = initramfs' 'results = tcp://10.0.2.2' "initrd = $dir/before"
