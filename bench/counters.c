@@ -63,8 +63,7 @@ void counters_add(struct counters *counters, char *name, int64_t value)
 {
 	struct counter *counter = array_push(counters->v, counters->n, counters->cap);
 
-	counter->name = name;
-	counter->value = value;
+	*counter = (struct counter){.name = name, .value = value};
 }
 
 bool counters_parse(struct counters *counters, const char *text, struct err *err)
@@ -165,23 +164,30 @@ bool counters_read(struct counters *counters, struct err *err)
 	return true;
 }
 
-const int64_t *counters_get(const struct counters *counters, const char *name)
+static const struct counter *find(const struct counters *counters, const char *name)
 {
 	for (size_t i = 0; i < counters->n; i++) {
 		if (!strcmp(counters->v[i].name, name))
-			return &counters->v[i].value;
+			return &counters->v[i];
 	}
 	return NULL;
+}
+
+const int64_t *counters_get(const struct counters *counters, const char *name)
+{
+	const struct counter *counter = find(counters, name);
+
+	return counter ? &counter->value : NULL;
 }
 
 bool counters_delta(const struct counters *before, const struct counters *after, const char *name,
 		    int64_t *delta)
 {
-	const int64_t *a = counters_get(before, name);
-	const int64_t *b = counters_get(after, name);
+	const struct counter *a = find(before, name);
+	const struct counter *b = find(after, name);
 
 	if (!a || !b)
 		return false;
-	*delta = *b - *a;
+	*delta = a->of == b->of ? b->value - a->value : b->value;
 	return true;
 }

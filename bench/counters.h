@@ -15,6 +15,7 @@
 struct counter {
 	char *name;
 	int64_t value;
+	long long of; /* process; 0: the kernel, which counts since it was booted */
 };
 
 struct counters {
@@ -48,7 +49,8 @@ bool counters_parse_schedstat(struct counters *counters, const char *name,
 bool counters_parse(struct counters *counters, const char *text, struct err *err) _must_check;
 /* NULL when the kernel has no such counter. */
 const int64_t *counters_get(const struct counters *counters, const char *name);
-/* after - before of one counter; false when either lacks it. */
+/* after - before of one counter, or all of after where another thread counts meanwhile, which began at 0; false when either
+ * lacks it. */
 bool counters_delta(const struct counters *before, const struct counters *after, const char *name,
 		    int64_t *delta) _must_check;
 /* Whether a counter is told even when it did not move: the ones mm developers look for. */

@@ -102,6 +102,7 @@ static void add_task(struct counters *counters, const char *pid)
 	AUTO_FREE char *schedstat = xasprintf("/proc/%s/schedstat", pid);
 	AUTO_STR name = str_new(), text = str_new();
 	const char *trimmed;
+	size_t first = counters->n;
 	struct err err;
 
 	if (!fs_read(comm, PROC_MAX, &name, &err))
@@ -112,6 +113,9 @@ static void add_task(struct counters *counters, const char *pid)
 	if (!fs_read(schedstat, PROC_MAX, &text, &err) ||
 	    !counters_parse_schedstat(counters, trimmed, text.s))
 		add_stat(counters, pid, trimmed);
+	/* khugepaged ends when huge pages are forbidden, and is another one later. */
+	for (size_t i = first; i < counters->n; i++)
+		counters->v[i].of = strtoll(pid, NULL, 10);
 }
 
 void counters_read_proc(struct counters *counters)

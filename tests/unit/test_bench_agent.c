@@ -29,6 +29,9 @@ static void vmstat_deltas(void **state)
 	assert_true(counters_delta(&before, &after, "compact_stall", &delta));
 	assert_int_equal(delta, 0);
 	assert_false(counters_delta(&before, &after, "new_one", &delta));
+	after.v[0].of = 7; /* another thread's than before */
+	assert_true(counters_delta(&before, &after, "pgfault", &delta));
+	assert_int_equal(delta, 25);
 	assert_null(counters_get(&before, "nr_free_pages"));
 	assert_true(counter_is_headline("compact_stall"));
 	assert_false(counter_is_headline("pgreuse"));
