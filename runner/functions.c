@@ -437,7 +437,8 @@ bool functions_list(const char *object, struct str *out, struct err *err)
 	place_symbols(&r);
 	if (!add_functions(&r, err))
 		return err_wrap(err, "%s", object);
-	qsort(r.lines, r.n_lines, sizeof(*r.lines), by_name);
+	if (r.n_lines)
+		qsort(r.lines, r.n_lines, sizeof(*r.lines), by_name);
 	for (size_t i = 0; i < r.n_lines; i++) {
 		str_addn(out, r.lines[i].name, r.lines[i].n);
 		str_addf(out, " %s\n", r.lines[i].digest);
