@@ -76,7 +76,7 @@ like "an initramfs, results by the network" "$(one)" '^ok\|initramfs\|$'
 is "... with numbers" "$(numbers)" t
 settings 'root = initramfs' 'results = tcp://10.0.2.2'
 like "a kernel without the driver of the card: whose fault, and what to do" "$(one)" \
-	'^infra\|initramfs\|agent: no network: cannot reach 10.0.2.2 port .*(is the driver of its card in the kernel'
+	'^infra\|initramfs\|agent: no network: cannot reach 10.0.2.2 port .*[(]is the driver of its card in the kernel'
 
 # --- its own root file system ------------------------------------------------------------------------------------------
 settings 'root = own'
