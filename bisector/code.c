@@ -14,13 +14,6 @@
 #define HOT_SHARE 0.005
 #define NAMES_MAX 100
 
-void code_change_release(struct code_change *change)
-{
-	free(change->names);
-	free(change->reason);
-	*change = (struct code_change){0};
-}
-
 /* The lines of one name. */
 struct group {
 	const char *start;
@@ -56,8 +49,8 @@ struct names {
 	struct strs hot, cold;
 };
 
-static void take(struct code_change *out, const struct strs *hot, const struct group *group,
-		 bool differs, struct names *names)
+static void take(struct regression_functions *out, const struct strs *hot,
+		 const struct group *group, bool differs, struct names *names)
 {
 	AUTO_FREE char *name = xstrndup(group->start, group->name_n);
 	bool is_hot = strs_has(hot, name);
@@ -78,11 +71,11 @@ static char *names_text(const struct names *names)
 }
 
 void code_compare(const char *parent, const char *culprit, const struct strs *hot,
-		  struct code_change *out)
+		  struct regression_functions *out)
 {
 	struct names names = {STRS_INIT, STRS_INIT};
 
-	*out = (struct code_change){.known = true};
+	*out = (struct regression_functions){.known = true};
 	while (*parent || *culprit) {
 		struct group a = group_at(parent), b = group_at(culprit);
 		int order = order_of(&a, &b);
@@ -120,7 +113,7 @@ static bool read_list(struct bisector *bisector, int64_t build, struct str *list
 }
 
 bool code_look(struct bisector *bisector, const struct bisection *bisection, int64_t parent_build,
-	       int64_t culprit_build, struct code_change *out, struct err *err)
+	       int64_t culprit_build, struct regression_functions *out, struct err *err)
 {
 	AUTO_STR parent = str_new(), culprit = str_new();
 	AUTO_STRS hot = STRS_INIT;
@@ -131,7 +124,7 @@ bool code_look(struct bisector *bisector, const struct bisection *bisection, int
 	    (!reason && !functions_hot(bisector->db, bisection->id, HOT_SHARE, &hot, err)))
 		return false;
 	if (reason)
-		*out = (struct code_change){.reason = TAKE(reason)};
+		*out = (struct regression_functions){.reason = TAKE(reason)};
 	else
 		code_compare(parent.s, culprit.s, &hot, out);
 	return true;

@@ -105,31 +105,12 @@ static bool store_series(const struct effects *e, int64_t regression, struct err
 	return true;
 }
 
-/* Texts in *into are code's. */
-static bool look_at_code(const struct effects *e, struct code_change *code, struct regression *into,
-			 struct err *err)
-{
-	if (!code_look(e->bisector, e->what->bisection, e->what->builds[0], e->what->builds[1],
-		       code, err))
-		return false;
-	into->functions = (struct regression_functions){
-		.known = code->known,
-		.suspect = code->suspect,
-		.differ = code->differ,
-		.hot = code->hot,
-		.hot_differ = code->hot_differ,
-		.names = code->names,
-		.reason = code->reason,
-	};
-	return true;
-}
-
 static bool store(const struct effects *e, struct str *reason, struct err *err)
 {
 	const struct effect_of *what = e->what;
 	const struct bisection *b = what->bisection;
 	const struct ratio revert = revert_share(e);
-	CLEANUP(code_change_release) struct code_change code = {0};
+	CLEANUP(regression_functions_release) struct regression_functions functions = {0};
 	struct regression regression = {
 		.tree = b->tree,
 		.patch = what->culprit->lineage,
@@ -141,6 +122,7 @@ static bool store(const struct effects *e, struct str *reason, struct err *err)
 		.revert_lo = revert.lo,
 		.revert_hi = revert.hi,
 		.revert_reason = what->revert_reason,
+		.functions = &functions,
 	};
 	int64_t known;
 
@@ -152,12 +134,12 @@ static bool store(const struct effects *e, struct str *reason, struct err *err)
 	}
 	if (!isfinite(regression.revert_effect) && !regression.revert_reason)
 		regression.revert_reason = "too few boots of the tip or the reverted tip succeeded";
-	if (!look_at_code(e, &code, &regression, err) ||
+	if (!code_look(e->bisector, b, what->builds[0], what->builds[1], &functions, err) ||
 	    !regression_add(e->bisector->db, &regression, err) ||
 	    !store_series(e, regression.id, err))
 		return false;
 	str_addf(reason, "%s; regression %lld",
-		 code.suspect ? "; layout suspect: no function that matters differs" : "",
+		 functions.suspect ? "; layout suspect: no function that matters differs" : "",
 		 (long long)regression.id);
 	return true;
 }

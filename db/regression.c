@@ -3,6 +3,7 @@
 #include "db/regression.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "db/row.h"
 
@@ -39,6 +40,13 @@ static struct dbv finite_or_null(double x)
 	return isfinite(x) ? dbv_f64(x) : dbv_null();
 }
 
+void regression_functions_release(struct regression_functions *functions)
+{
+	free(functions->names);
+	free(functions->reason);
+	*functions = (struct regression_functions){0};
+}
+
 static struct dbv count_or_null(const struct regression_functions *f, size_t n)
 {
 	return f->known ? dbv_i64((int64_t)n) : dbv_null();
@@ -55,7 +63,7 @@ bool regression_add(struct db *db, struct regression *regression, struct err *er
 		" values ($1, $2, $3, $4, $5, 'proved', $6, $7, $8, $9, $10, $11::boolean,"
 		"  $12::bigint, $13::bigint, $14::bigint, $15, $16)"
 		" returning id";
-	const struct regression_functions *f = &regression->functions;
+	const struct regression_functions *f = regression->functions;
 	AUTO_ROWS *rows = NULL;
 
 	if (!db_query(db, sql,

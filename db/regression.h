@@ -6,13 +6,18 @@
 
 #include "db/conn.h"
 
-/* How the culprit's code differs from its parent's; see bisector/code.h. */
+/* How the culprit's code differs from its parent's. */
 struct regression_functions {
-	bool known, suspect;
-	size_t differ, hot, hot_differ;
-	const char *names;
-	const char *reason; /* when not known */
+	bool known;
+	bool suspect;	   /* no hot function differs; without a hot one: none at all */
+	size_t differ;	   /* functions of the kernel */
+	size_t hot;	   /* 0: not known which are */
+	size_t hot_differ; /* of those */
+	char *names; /* of functions that differ, one a line, the hot ones first; not all of very many */
+	char *reason; /* when not known */
 };
+
+void regression_functions_release(struct regression_functions *functions);
 
 struct regression {
 	int64_t id; /* set by regression_add() */
@@ -25,7 +30,7 @@ struct regression {
 	double revert_effect; /* share that the revert removes; NAN = not known, for the reason */
 	double revert_lo, revert_hi; /* 95 %; infinite = nothing is excluded */
 	const char *revert_reason;
-	struct regression_functions functions;
+	const struct regression_functions *functions;
 };
 
 /* One series with proof boots. Effects are log ratios after/before, > 0 is worse, with 95 %. */

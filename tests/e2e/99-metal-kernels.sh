@@ -87,7 +87,7 @@ like "a kernel without the driver of the card" "$(one)" '^infra\|kexec\|.*user s
 # --- modules: the machine's own are put aside, so that those that come are the only ones -----------------------------------
 ok "its own modules are gone" on_machine "sudo mv /lib/modules/$release /lib/modules.own"
 settings 'modules = true' \
-	'initrd-command = mkinitramfs -o /var/tmp/initrd.new $RELEASE >\&2 && echo /var/tmp/initrd.new'
+	'initrd-command = mkinitramfs -o /var/tmp/initrd.new $RELEASE >&2 && echo /var/tmp/initrd.new'
 like "a kernel with modules and an initrd made of them" "$(one)" '^ok\|kexec\|$'
 is "... which it loads" "$(on_machine "sudo modprobe softdog && lsmod | grep -c '^softdog\|^virtio_net\|^virtio_blk'")" 3
 is "... from where they were installed for it" "$(on_machine "ls -d /lib/modules/*/.mmperf")" "/lib/modules/$release/.mmperf"

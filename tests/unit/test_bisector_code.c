@@ -10,10 +10,10 @@
 
 #include "bisector/code.h"
 
-static struct code_change compare(const char *parent, const char *culprit, const char *hot)
+static struct regression_functions compare(const char *parent, const char *culprit, const char *hot)
 {
 	AUTO_STRS names = STRS_INIT;
-	struct code_change change;
+	struct regression_functions change;
 
 	strs_split(&names, hot, " ");
 	code_compare(parent, culprit, &names, &change);
@@ -22,7 +22,7 @@ static struct code_change compare(const char *parent, const char *culprit, const
 
 static void check(const char *parent, const char *culprit, const char *hot, const char *wanted)
 {
-	struct code_change c = compare(parent, culprit, hot);
+	struct regression_functions c = compare(parent, culprit, hot);
 	AUTO_FREE char *got =
 		xasprintf("%d %zu %zu/%zu %s", c.suspect, c.differ, c.hot_differ, c.hot, c.names);
 
@@ -30,7 +30,7 @@ static void check(const char *parent, const char *culprit, const char *hot, cons
 		*p = *p == '\n' ? ',' : *p;
 	assert_string_equal(got, wanted);
 	assert_true(c.known);
-	code_change_release(&c);
+	regression_functions_release(&c);
 }
 
 static void test_all_count(void **state _unused)
@@ -66,10 +66,10 @@ static void test_hot(void **state _unused)
 
 static void test_what_is_no_list(void **state _unused)
 {
-	struct code_change c = compare("\n\n a\nb 1", " \nb", "");
+	struct regression_functions c = compare("\n\n a\nb 1", " \nb", "");
 
 	assert_true(c.differ <= 5); /* lines; that it ends is what counts */
-	code_change_release(&c);
+	regression_functions_release(&c);
 }
 
 int main(void)
