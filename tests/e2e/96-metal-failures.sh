@@ -122,7 +122,7 @@ mood slow-jump
 like "the old boot answers for a while (6)" "$(one good)" '^ok\|'
 mood no-reboot
 like "another kernel than the one loaded (7)" "$(one liar)" '^wrong_kernel\|build-id [0-9a-f]+ runs, [0-9a-f]+ was loaded'
-like "... a reboot that hangs is not waited for (8)" "$(by)" '^waiting, reboot by ssh, sysrq by ssh, power (reset|cycle|reset, power cycle)$'
+like "... a reboot that hangs is not waited for (8)" "$(by)" '^waiting, reboot by ssh, sysrq by ssh, power (reset|cycle)$'
 like "... it is back in its own kernel" "$(paste -s -d ' ' "$box/boots")" '^liar( base)+$'
 
 # --- what somebody left behind ---------------------------------------------------------------------------------------
