@@ -126,7 +126,7 @@ check: setup ## set up, build, and run the tests
 	@$(MAKE) --no-print-directory all tests
 	@O=$(O) sh tests/run $(CHECK_ARGS)
 
-check-all: ## the same with the slow ones: more kernels (Debian's 6.1), clean rebuilds, bare metal and how it fails
+check-all: ## the same with the slow ones: a second plant, more kernels (Debian's 6.1), clean rebuilds, bare metal and how it fails
 	@CHECK_ALL=1 $(MAKE) --no-print-directory check CHECK_ARGS='unit e2e kernel slow'
 
 .PHONY: tests

@@ -73,7 +73,7 @@ metal_programs() {
 	cat >"$box/boot" <<-EOF
 		#!/bin/sh
 		[ \$1 = off ] || echo \$1 >>$box/boots
-		sessions=\$(ps -o pid= --ppid "\$(cat $box/sshd.pid 2>/dev/null || echo 0)" 2>/dev/null)
+		[ ! -e $box/sshd.pid ] || sessions=\$(ps -o pid= --ppid "\$(cat $box/sshd.pid)")
 		# before there is anything of the new boot to be seen
 		case \$1 in silent | panics | restarts | emergency | nonet) kill -9 "\$(cat $box/sshd.pid)" ;; esac
 		for p in \$sessions; do
@@ -156,7 +156,8 @@ metal_programs() {
 			touch $box/powered
 			grep -qx dead $box/mood && return 0
 			\$in $box/boot base
-			\$in /usr/sbin/sshd -f $box/sshd_config -E $box/sshd.log
+			# at once in a group of its own: what is left of this program's group ends with it
+			\$in setsid /usr/sbin/sshd -f $box/sshd_config -E $box/sshd.log
 		}
 		in="nsenter --mount=/proc/\$(cat $box/holder)/ns/mnt --"
 		for verb; do :; done
