@@ -35,6 +35,7 @@ struct bisector {
 	const struct settings *settings;
 	struct suites suites; /* latest version of each suite of the settings */
 	char last_trouble[1024];
+	double statistics_due; /* clock_mono_s() of the next look at the planner's */
 	struct bisector_memo memos[BISECTOR_MEMOS]; /* a ring */
 	size_t n_memos;				    /* ever made */
 };

@@ -20,17 +20,30 @@
 #include "bisector/request.h"
 #include "bisector/search.h"
 #include "bisector/sync.h"
+#include "db/statistics.h"
 
 #define LOCK_KEY 0x6d6d7062LL /* one bisector for one database */
 
 static const double look_again_s = 30; /* what no notification tells: machines, time */
 static const double retry_first_s = 0.5, retry_most_s = 30;
+static const double statistics_every_s = 5;
 
 static volatile int stop_requested;
 
 static void on_signal(int number _unused)
 {
 	stop_requested = 1;
+}
+
+/* Its own questions are the ones that wrong plans make slow. */
+static bool refresh_statistics(struct bisector *bisector, struct err *err)
+{
+	double now = clock_mono_s();
+
+	if (now < bisector->statistics_due)
+		return true;
+	bisector->statistics_due = now + statistics_every_s;
+	return statistics_refresh(bisector->db, err);
 }
 
 static bool advance_bisections(struct bisector *bisector, struct err *err)
@@ -56,8 +69,8 @@ static bool advance_bisections(struct bisector *bisector, struct err *err)
 static bool advance_all(struct bisector *bisector, struct err *err)
 {
 	static bool (*const parts[])(struct bisector *, struct err *) = {
-		health_advance, request_advance, advance_bisections, confirm_advance,
-		detect_advance, plan_advance,	 nightly_advance,
+		refresh_statistics, health_advance, request_advance, advance_bisections,
+		confirm_advance,    detect_advance, plan_advance,    nightly_advance,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts) && !stop_requested; i++)

@@ -239,9 +239,7 @@ static bool configure(const struct cluster *cluster, const char *data, struct er
 		"dynamic_shared_memory_type = mmap\n" /* logout empties /dev/shm (RemoveIPC) */
 		"unix_socket_directories = ");
 	add_quoted(&text, cluster->socket);
-	str_add(&text, "\nmax_connections = 100\nlog_line_prefix = '%m [%p] %u: '\n"
-		       /* a young database: plans without statistics take a hundred times as long */
-		       "autovacuum_naptime = 5s\njit = off\n");
+	str_add(&text, "\nmax_connections = 100\nlog_line_prefix = '%m [%p] %u: '\njit = off\n");
 	if (fd < 0 || write(fd, text.s, text.len) != (ssize_t)text.len)
 		return err_sys(err, "private database: cannot write %s", path);
 	return true;

@@ -9,10 +9,12 @@
 
 #include "base/clock.h"
 #include "db/conn_internal.h"
+#include "db/prepared.h"
 #include "db/row.h"
 
 struct db {
 	PGconn *conn;
+	struct prepared *prepared;
 	int64_t changed;
 };
 
@@ -46,6 +48,7 @@ bool db_open(const char *conninfo, const char *application, struct db **out, str
 			"cannot connect (is PostgreSQL running? `mmperf up` starts a private one)");
 	}
 	PQsetNoticeProcessor(db->conn, quiet, NULL);
+	db->prepared = prepared_new();
 	*out = TAKE(db);
 	return true;
 }
@@ -55,6 +58,7 @@ void db_close(struct db *db)
 	if (!db)
 		return;
 	PQfinish(db->conn);
+	prepared_free(db->prepared);
 	free(db);
 }
 
@@ -183,8 +187,8 @@ bool db_query(struct db *db, const char *sql, const struct dbv *values, enum db_
 	AUTO_ROWS *got = xcalloc(1, sizeof(*got));
 	ExecStatusType status;
 
-	got->result = PQexecParams(db->conn, sql, texts.n, NULL, (const char *const *)texts.v, NULL,
-				   NULL, 0);
+	got->result =
+		prepared_exec(db->prepared, db->conn, sql, texts.n, (const char *const *)texts.v);
 	status = PQresultStatus(got->result);
 	if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
 		return fail_result(db, sql, got->result, err);
@@ -323,16 +327,19 @@ bool db_listen(struct db *db, const char *channel, struct err *err)
 	return db_script(db, sql, err);
 }
 
-static bool take_notifications(struct db *db)
+/* What has come; waits for nothing. */
+static bool take_notifications(struct db *db, bool *any, struct err *err)
 {
-	bool any = false;
 	PGnotify *note;
 
+	if (!PQconsumeInput(db->conn))
+		return set_pq_error(err, ERR_DBDOWN, "database", PQerrorMessage(db->conn));
+	*any = false;
 	while ((note = PQnotifies(db->conn))) {
 		PQfreemem(note);
-		any = true;
+		*any = true;
 	}
-	return any;
+	return true;
 }
 
 bool db_wait(struct db *db, double timeout_s, const volatile int *stop, int other_fd, bool *got,
@@ -340,7 +347,8 @@ bool db_wait(struct db *db, double timeout_s, const volatile int *stop, int othe
 {
 	double end = clock_mono_s() + timeout_s;
 
-	*got = take_notifications(db);
+	if (!take_notifications(db, got, err))
+		return false;
 	while (!*got && !(stop && *stop)) {
 		struct pollfd fds[] = {{.fd = PQsocket(db->conn), .events = POLLIN},
 				       {.fd = other_fd, .events = POLLIN}};
@@ -355,9 +363,8 @@ bool db_wait(struct db *db, double timeout_s, const volatile int *stop, int othe
 			return err_sys(err, "poll");
 		if (n > 0 && other_fd >= 0 && fds[1].revents)
 			break;
-		if (n > 0 && fds[0].revents && !PQconsumeInput(db->conn))
-			return set_pq_error(err, ERR_DBDOWN, "database", PQerrorMessage(db->conn));
-		*got = take_notifications(db);
+		if (n > 0 && fds[0].revents && !take_notifications(db, got, err))
+			return false;
 	}
 	return true;
 }

@@ -2,7 +2,7 @@
 #ifndef DB_CONN_INTERNAL_H
 #define DB_CONN_INTERNAL_H
 
-/* Shared by db/conn.c and db/row.c only: the two files that know libpq. */
+/* Shared by db/conn.c and db/row.c only; they and db/prepared.c are the files that know libpq. */
 
 #include <libpq-fe.h>
 

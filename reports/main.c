@@ -16,6 +16,7 @@ enum {
 };
 
 static const double look_again_s = 60;
+static const double gather_s = 0.3; /* a burst of news is one look */
 
 static volatile int stop_requested;
 
@@ -116,6 +117,11 @@ static bool serve(struct delivery *delivery, struct db *db, bool once, struct er
 		if (!outbox_next_s(db, look_again_s, &wait_s, err) ||
 		    !db_wait(db, wait_s, &stop_requested, -1, &got, err))
 			return false;
+		if (got) {
+			clock_sleep_s(gather_s);
+			if (!db_wait(db, 0, &stop_requested, -1, &got, err))
+				return false;
+		}
 	}
 	return true;
 }

@@ -94,7 +94,7 @@ test_begin() {
 	name=$(basename "$0" .sh | tr -c 'a-z0-9\n' _)
 	PGDATABASE=t_${name}_$$
 	export PGDATABASE
-	createdb -T mmperf_template "$PGDATABASE" || exit 1
+	createdb --strategy=file_copy -T mmperf_template "$PGDATABASE" || exit 1
 	conninfo="host=$PGHOST dbname=$PGDATABASE"
 	daemons=''
 	trap _finish EXIT
@@ -191,8 +191,7 @@ _finish() {
 		stop_daemon "$_d"
 	done
 	if [ $_status = 0 ] && [ $tap_failed = 0 ]; then
-		dropdb --force "$PGDATABASE" 2>/dev/null
-		rm -rf "$dir"
+		rm -rf "$dir" # its database goes with the server
 	else
 		for _d in bisector runner reporter; do
 			[ -f "$dir/$_d.log" ] && tail -5 "$dir/$_d.log" | sed "s/^/# $_d: /"

@@ -53,6 +53,7 @@ measure 1 40
 is "forty heads were measured" "$(sql "select count(distinct image) from boot_estimates where purpose = 'detect'")" 40
 "$build/mmperf-bisector" --config "$dir/config" --once 2>>"$dir/bisector.log"
 before=$(sql "select count(*) from candidates where state = 'confirming'")
+is "the planner knows of what grew" "$(sql "select bool_and(reltuples >= 120) from pg_class where relname in ('runs', 'samples_0')")" t
 is "nothing is suspected when only the newest heads are looked at" "$before" 0
 sed -i 's/history-every = 0s/history-every = 1d/' "$dir/config"
 daemon bisector
