@@ -44,6 +44,20 @@ static bool wants_pass(const json_t *suite, const char *pass)
 	return false;
 }
 
+static bool any_suite_wants(const json_t *job, enum agent_pass pass)
+{
+	const json_t *suites = json_object_get(job, "suites");
+	const json_t *suite;
+	size_t i;
+
+	json_array_foreach(suites, i, suite)
+	{
+		if (wants_pass(suite, agent_pass_names[pass]))
+			return true;
+	}
+	return false;
+}
+
 static bool run_suites(struct agent *agent, struct err *err)
 {
 	json_t *suites, *suite;
@@ -78,6 +92,8 @@ static void tell_machine(struct agent *agent)
 	js_set_new(state, "knobs", told.others);
 	js_set_new(state, "refused", told.refused);
 	js_set_new(state, "uncontrolled", preflight_list(agent->syms));
+	if (!env_clock_settled())
+		agent_rehearse(any_suite_wants(agent->job, AGENT_INSTRUMENTED));
 	env_settle_clock(CLOCK_TIMEOUT_S);
 	line = agent_line("environment");
 	js_set_new(line, "facts", env_environment(told.core, memcg_available(), agent->syms));

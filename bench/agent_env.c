@@ -40,17 +40,19 @@ char *env_clocksource(void)
 	return text_of("/sys/devices/system/clocksource/clocksource0/current_clocksource");
 }
 
+bool env_clock_settled(void)
+{
+	AUTO_FREE char *name = env_clocksource();
+
+	return !str_ends(name, "-early");
+}
+
 void env_settle_clock(double timeout_s)
 {
 	double deadline = clock_mono_s() + timeout_s;
 
-	for (;;) {
-		AUTO_FREE char *name = env_clocksource();
-
-		if (!str_ends(name, "-early") || clock_mono_s() >= deadline)
-			return;
+	while (!env_clock_settled() && clock_mono_s() < deadline)
 		clock_sleep_s(0.02);
-	}
 }
 
 bool env_build_id(const void *notes, size_t n, struct str *hex)

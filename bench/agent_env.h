@@ -12,8 +12,9 @@ char *env_boot_id(void);
 bool env_build_id(const void *notes, size_t n, struct str *hex);
 /* The clock source in use; the caller frees it. */
 char *env_clocksource(void);
-/* Waits until the kernel has settled on a clock source: it begins with "tsc-early", and a change
- * in the middle would void the boot. */
+/* False while the kernel has not settled on a clock source: it begins with "tsc-early", and a change
+ * in the middle would void the boot. The other waits for it. */
+bool env_clock_settled(void);
 void env_settle_clock(double timeout_s);
 
 /* CPUID says that we are a guest. */

@@ -16,6 +16,7 @@
 
 #define TIMEOUT_S   600
 #define STACKS_TOLD 3000
+#define REHEARSAL   (-1) /* in place of a run's number */
 
 const char *const agent_pass_names[AGENT_PASSES] = {
 	[AGENT_CLEAN] = "clean",
@@ -163,6 +164,21 @@ static bool measure(struct run *run, const struct bench *bench, const json_t *pa
 	if (run->watch && !tell_locks(run, err))
 		return false;
 	return !run->profile || tell_profile(run, err);
+}
+
+/* Its results are thrown away, and so is what fails: the run tells why. */
+void agent_rehearse(bool instruments)
+{
+	AUTO_COUNTERS counters = COUNTERS_INIT;
+	CLEANUP(lockwatch_free_ptr) struct lockwatch *watch = NULL;
+	AUTO_FREE char *cgroup = NULL;
+	struct err ignored;
+
+	if (memcg_new(REHEARSAL, &cgroup, &ignored))
+		memcg_remove(cgroup);
+	(void)!counters_read(&counters, &ignored);
+	if (instruments)
+		(void)!lockwatch_open(&watch, &ignored);
 }
 
 static void tell_end(struct run *run, bool ok, const struct err *err)

@@ -17,5 +17,8 @@ extern const char *const agent_pass_names[AGENT_PASSES];
 /* suite is one entry of the job's "suites". Says all lines from `run` to `run_end`; a run that
  * fails is told there. */
 void agent_run(struct agent *agent, const json_t *suite, enum agent_pass pass);
+/* Does once what is dear when it is first done, since the kernel patches its code and an emulator translates it: for
+ * times that have to be waited for anyway. instruments: lockwatch, too. Nothing is kept. */
+void agent_rehearse(bool instruments);
 
 #endif

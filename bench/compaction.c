@@ -42,7 +42,7 @@
 
 static const struct bench_param params[] = {
 	{"threads", BENCH_TEXT, "auto", NULL,
-	 "numbers of threads, one after the other (1,3,5); auto = odd numbers to 4 x CPUs",
+	 "numbers of threads, one after the other; auto = 1,3,5,7,12,18,24,30,32 up to 4 x CPUs",
 	 .choices = NULL},
 	{"memory", BENCH_TEXT, "all", NULL,
 	 "free memory to leave for the test; the rest becomes hugetlb ballast; or all",

@@ -27,6 +27,7 @@ static const struct bench_metric metrics[] = {
 	 "the child's exit, until the parent sees it / pages of 4 KiB"},
 	{"cow_faults", "ratio", BENCH_NONE, false, false, 0.001,
 	 "minor faults of the child while it writes / pages of 4 KiB"},
+	{"warmup_fork_time", "ns", BENCH_NONE, false, false, 0.1, "fork_time of the warm-up"},
 	{0},
 };
 
@@ -64,8 +65,10 @@ static bool once(struct bench_run *run, char *p, struct told *told, bool warmup,
 	ended = clock_mono_ns();
 	if (pid < 0 || status)
 		return err_set(err, ERR_FAILED, "a child of %zu bytes failed (memory?)", size);
-	if (warmup)
+	if (warmup) {
+		bench_value(run, "warmup_fork_time", NULL, (double)forked / pages);
 		return true;
+	}
 	bench_value(run, "fork_time", NULL, (double)forked / pages);
 	bench_value(run, "cow_time", NULL, (double)told->cow_ns / pages);
 	bench_value(run, "exit_time", NULL, (double)(ended - told->left_ns) / pages);

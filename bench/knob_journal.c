@@ -198,11 +198,20 @@ static bool take_off(struct journal *journal, size_t i, bool put_back)
 
 static size_t take_off_gone(struct journal *journal)
 {
+	long long pid = 0, at = 0; /* who was seen alive last: most layers are one process's */
 	size_t n = 0;
 
 	for (size_t i = journal->n; i-- > 0;) {
-		if (gone(&journal->v[i]))
+		const struct layer *layer = &journal->v[i];
+
+		if (layer->pid == pid && layer->born == at)
+			continue;
+		if (gone(layer)) {
 			n += take_off(journal, i, true);
+		} else {
+			pid = layer->pid;
+			at = layer->born;
+		}
 	}
 	return n;
 }
@@ -220,18 +229,35 @@ bool knob_journal_add(const char *path, const char *before, struct err *err)
 	return save(&journal, err);
 }
 
-bool knob_journal_drop(const char *path, bool put_back, struct err *err)
+static void take_off_ours(struct journal *journal, const char *path, bool put_back)
+{
+	for (size_t i = journal->n; i-- > 0;) {
+		if (journal->v[i].pid == getpid() && !strcmp(journal->v[i].path, path)) {
+			take_off(journal, i, put_back);
+			return;
+		}
+	}
+}
+
+bool knob_journal_drop(const char *path, struct err *err)
 {
 	AUTO_JOURNAL journal;
 
 	if (!open_locked(&journal, err))
 		return false;
-	for (size_t i = journal.n; i-- > 0;) {
-		if (journal.v[i].pid == getpid() && !strcmp(journal.v[i].path, path)) {
-			take_off(&journal, i, put_back);
-			break;
-		}
-	}
+	take_off_ours(&journal, path, false);
+	return save(&journal, err);
+}
+
+bool knob_journal_put_back(char *const *paths, size_t n, struct err *err)
+{
+	AUTO_JOURNAL journal;
+
+	if (!open_locked(&journal, err))
+		return false;
+	/* Should we be killed before it is saved, all are put back once more. */
+	while (n)
+		take_off_ours(&journal, paths[--n], true);
 	return save(&journal, err);
 }
 

@@ -16,8 +16,11 @@
 /* This process is about to change the knob at path, which says before. Takes off first what
  * processes left that are gone. */
 bool knob_journal_add(const char *path, const char *before, struct err *err) _must_check;
-/* Takes this process's newest layer of path off; put_back false: the knob was not changed. */
-bool knob_journal_drop(const char *path, bool put_back, struct err *err) _must_check;
+/* Takes this process's newest layer of path off; the knob was not changed. */
+bool knob_journal_drop(const char *path, struct err *err) _must_check;
+/* Takes this process's newest layer of each path off, the last path first, and puts the knobs back. What cannot be put
+ * back is said on stderr. */
+bool knob_journal_put_back(char *const *paths, size_t n, struct err *err) _must_check;
 /* Takes off what processes left that are gone; *n: how many knobs were put back. */
 bool knob_journal_recover(size_t *n, struct err *err) _must_check;
 

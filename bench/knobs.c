@@ -48,7 +48,7 @@ void knob_forget(struct knobs *knobs)
 {
 	struct err err;
 
-	if (!knob_journal_drop(knobs->paths[knobs->n - 1], false, &err))
+	if (!knob_journal_drop(knobs->paths[knobs->n - 1], &err))
 		fprintf(stderr, "%s\n", err.msg);
 	free(knobs->paths[--knobs->n]);
 }
@@ -82,13 +82,10 @@ void knobs_restore(struct knobs *knobs)
 {
 	struct err err;
 
-	while (knobs->n) {
-		char *path = knobs->paths[--knobs->n];
-
-		if (!knob_journal_drop(path, true, &err))
-			fprintf(stderr, "%s not restored: %s\n", path, err.msg);
-		free(path);
-	}
+	if (knobs->n && !knob_journal_put_back(knobs->paths, knobs->n, &err))
+		fprintf(stderr, "%zu knobs not restored: %s\n", knobs->n, err.msg);
+	while (knobs->n)
+		free(knobs->paths[--knobs->n]);
 	free(knobs->paths);
 	*knobs = (struct knobs)KNOBS_INIT;
 }

@@ -23,6 +23,8 @@ static const struct bench_metric metrics[] = {
 	{"move_time", "ns", BENCH_LOWER, true, false, 0.1, "mremap / pages of 4 KiB"},
 	{"touch_time", "ns", BENCH_NONE, false, false, 0.1,
 	 "first read of each page in the new place / pages of 4 KiB"},
+	{"warmup_move_time", "ns", BENCH_NONE, false, false, 0.1,
+	 "move_time of the warm-up, there and back"},
 	{0},
 };
 
@@ -53,8 +55,10 @@ static bool move(struct bench_run *run, char *from, char *to, size_t size, bool 
 		return err_sys(err, "cannot keep the place of %zu bytes", size);
 	if (!intact(to, size, &touched))
 		return err_set(err, ERR_FAILED, "mremap lost what was in the pages");
-	if (warmup)
+	if (warmup) {
+		bench_value(run, "warmup_move_time", NULL, (double)moved / pages);
 		return true;
+	}
 	bench_value(run, "move_time", NULL, (double)moved / pages);
 	bench_value(run, "touch_time", NULL, (double)touched / pages);
 	return true;

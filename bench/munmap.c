@@ -21,6 +21,7 @@ static const struct bench_param params[] = {
 static const struct bench_metric metrics[] = {
 	{"release_time", "ns", BENCH_LOWER, true, false, 0.1, "the call / pages of 4 KiB"},
 	{"fault_time", "ns", BENCH_NONE, false, false, 1, "filling it before / pages of 4 KiB"},
+	{"warmup_release_time", "ns", BENCH_NONE, false, false, 0.1, "release_time of the warm-up"},
 	{0},
 };
 
@@ -51,8 +52,10 @@ static bool once(struct bench_run *run, bool warmup, double *seconds, struct err
 	t2 = clock_mono_ns();
 	if (how)
 		munmap(p, size);
-	if (warmup)
+	if (warmup) {
+		bench_value(run, "warmup_release_time", NULL, (double)(t2 - t1) / pages);
 		return true;
+	}
 	bench_value(run, "fault_time", NULL, (double)(t1 - t0) / pages);
 	bench_value(run, "release_time", NULL, (double)(t2 - t1) / pages);
 	*seconds += (double)(t2 - t0) / 1e9;

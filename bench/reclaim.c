@@ -43,6 +43,7 @@ static const struct bench_metric metrics[] = {
 	 "reads that waited for the disk / pages taken away; the others found readahead, or pages "
 	 "that "
 	 "the swap cache still had"},
+	{"warmup_reclaim_time", "ns", BENCH_NONE, false, false, 1, "reclaim_time of the warm-up"},
 	{0},
 };
 
@@ -164,8 +165,12 @@ static bool once(struct bench_run *run, const struct target *t, bool warmup, boo
 	read_all(t->p, t->size);
 	in = clock_mono_ns() - in;
 	*took = gone > 0;
-	if (warmup || !gone)
+	if (!gone)
 		return true;
+	if (warmup) {
+		bench_value(run, "warmup_reclaim_time", NULL, (double)out / (double)gone);
+		return true;
+	}
 	bench_value(run, "reclaimed", NULL, (double)gone / (double)t->pages);
 	bench_value(run, "reclaim_time", NULL, (double)out / (double)gone);
 	bench_value(run, "refault_time", NULL, (double)in / (double)gone);

@@ -25,6 +25,7 @@ static const struct bench_metric metrics[] = {
 	 "to read-only and back / pages of 4 KiB"},
 	{"write_time", "ns", BENCH_LOWER, false, false, 1,
 	 "first write to each page afterwards / pages of 4 KiB"},
+	{"warmup_protect_time", "ns", BENCH_NONE, false, false, 0.1, "protect_time of the warm-up"},
 	{0},
 };
 
@@ -38,8 +39,10 @@ static bool once(struct bench_run *run, char *p, bool warmup, struct err *err)
 		return err_sys(err, "mprotect of %zu bytes", size);
 	t1 = clock_mono_ns();
 	pages_touch(p, size, 2);
-	if (warmup)
+	if (warmup) {
+		bench_value(run, "warmup_protect_time", NULL, (double)(t1 - t0) / pages);
 		return true;
+	}
 	bench_value(run, "protect_time", NULL, (double)(t1 - t0) / pages);
 	bench_value(run, "write_time", NULL, (double)(clock_mono_ns() - t1) / pages);
 	return true;

@@ -67,6 +67,7 @@ static void expect_no_journal(void)
 static void set_and_restored(void **state)
 {
 	AUTO_FREE char *a = knob("a", "111"), *b = knob("b", "always [madvise] never ");
+	AUTO_FREE char *c = knob("c0", "5");
 	struct knobs knobs = KNOBS_INIT;
 	struct err err;
 
@@ -74,10 +75,12 @@ static void set_and_restored(void **state)
 	assert_true(knob_set(&knobs, a, "222", &err));
 	assert_true(knob_set(&knobs, a, "333", &err));
 	assert_true(knob_set(&knobs, b, "madvise", &err));
+	assert_true(knob_set(&knobs, c, "6", &err));
 	expect(a, "333");
-	assert_int_equal(knobs.n, 1);
+	assert_int_equal(knobs.n, 2);
 	knobs_restore(&knobs);
 	expect(a, "111");
+	expect(c, "5");
 	expect_no_journal();
 }
 
