@@ -95,6 +95,7 @@ static void lay_hats(struct lattice *l, const struct shift_prior *shift)
 	if (shift->hi <= shift->lo) {
 		size_t at = (size_t)lround(shift->lo / l->h) + l->points;
 
+		l->one_shift = true;
 		if (at < n)
 			l->hat[at] = 1.0f;
 		lay_moments(l, n);
@@ -175,6 +176,7 @@ void lattice_init(struct lattice *l, double sigma, const struct lattice_range *r
 		.log_narrow = old.log_narrow,
 		.cap = old.cap,
 	};
+	l->edge = shift->lo / h;
 	l->points = (size_t)ceil((range->hi - l->from) / h) + 1;
 	l->points += -l->points % LATTICE_LANES;
 	lay_hats(l, shift);
@@ -477,6 +479,7 @@ void lattice_products_release(struct lattice_products *p)
 struct span {
 	const float *v;
 	size_t first, end;
+	float top; /* largest value */
 };
 
 WITHIN bool any_above(const float *v, const lanes *least)
@@ -487,22 +490,28 @@ WITHIN bool any_above(const float *v, const lanes *least)
 	return (w[0] | w[1] | w[2] | w[3]) != 0;
 }
 
+/* Takes off what is not above least at both ends. */
+WITHIN void narrow_to(struct span *span, float least)
+{
+	lanes all = least - (lanes){0};
+
+	while (span->first + LATTICE_LANES < span->end && !any_above(span->v + span->first, &all))
+		span->first += LATTICE_LANES;
+	while (span->end > span->first + LATTICE_LANES &&
+	       !any_above(span->v + span->end - LATTICE_LANES, &all))
+		span->end -= LATTICE_LANES;
+	while (span->first + 1 < span->end && span->v[span->first] <= least)
+		span->first++;
+	while (span->end > span->first + 1 && span->v[span->end - 1] <= least)
+		span->end--;
+}
+
 WITHIN struct span span_of(const struct lattice *l, const struct lattice_products *p, int s,
 			   size_t split)
 {
-	struct span span = {p->value[s] + split * l->points, 0, l->points};
-	float least = (float)(nothing * p->top[s][split]);
-	lanes all = least - (lanes){0};
+	struct span span = {p->value[s] + split * l->points, 0, l->points, (float)p->top[s][split]};
 
-	while (span.first + LATTICE_LANES < span.end && !any_above(span.v + span.first, &all))
-		span.first += LATTICE_LANES;
-	while (span.end > span.first + LATTICE_LANES &&
-	       !any_above(span.v + span.end - LATTICE_LANES, &all))
-		span.end -= LATTICE_LANES;
-	while (span.first + 1 < span.end && span.v[span.first] <= least)
-		span.first++;
-	while (span.end > span.first + 1 && span.v[span.end - 1] <= least)
-		span.end--;
+	narrow_to(&span, (float)(nothing * p->top[s][split]));
 	return span;
 }
 
@@ -556,8 +565,7 @@ WITHIN double sum_lanes(const lanes *v)
 
 /* Both sides have boots or history: every pair of levels, weighted by the prior of their
  * difference. The side that is known less well is the outer one, and not all of its points are
- * needed: the trapezoid rule is as good as exact while they are a deviation apart. The inner one
- * comes eight points at a time. */
+ * needed. The inner one comes eight points at a time. */
 struct pairs {
 	struct span outer, inner;
 	size_t first;	  /* of the inner side, a multiple of the lanes */
@@ -567,9 +575,52 @@ struct pairs {
 	bool mirrored;	  /* outer is the side after */
 };
 
-enum {
-	OUTER_POINTS = 12, /* over the 10.5 deviations of a span */
-};
+/* The trapezoid rule is as good as exact while its points are less than a deviation apart. */
+static const double step_sds = 0.875;
+/* A normal curve is above this share of its largest within two deviations. */
+static const double two_sds = 0.1353;
+/* Share of the outer side's largest at which the prior's lower end matters: below it a jump there
+ * is less than what the rule is off by. */
+static const double edge_counts = 1e-3;
+
+/* The part of a span that has most of it, whatever the tails that outliers make. */
+WITHIN struct span core_of(const struct span *span)
+{
+	struct span core = *span;
+
+	narrow_to(&core, (float)two_sds * span->top);
+	return core;
+}
+
+/* Whether the least shift, seen from the inner side, falls where the outer side is likely. */
+WITHIN bool meets_edge(const struct lattice *l, const struct pairs *p, const struct span *inner)
+{
+	double width = (double)(inner->end - inner->first),
+	       apart = p->mirrored ? l->edge : -l->edge;
+	double at = 0.5 * (double)(inner->first + inner->end) + apart;
+	double from = fmax(at - width, (double)p->outer.first);
+	double to = fmin(at + width, (double)p->outer.end - 1.0);
+	float least = (float)edge_counts * p->outer.top;
+
+	for (double x = from; x <= to; x += fmax(1.0, 0.25 * width))
+		if (p->outer.v[(size_t)x] > least)
+			return true;
+	return false;
+}
+
+/* By the deviation of the outer side, as long as the weight of its points is smooth: where the least
+ * shift counts that is a jump, blurred by the inner side. */
+WITHIN size_t stride_of(const struct lattice *l, const struct pairs *p)
+{
+	struct span inner = core_of(&p->inner), outer = core_of(&p->outer);
+	double width = (double)(outer.end - outer.first);
+
+	if (l->one_shift)
+		return 1;
+	if (meets_edge(l, p, &inner))
+		width = fmin(width, (double)(inner.end - inner.first));
+	return (size_t)fmax(1.0, 0.25 * step_sds * width);
+}
 
 WITHIN struct pairs pairs_of(const struct lattice *l, const struct span *before,
 			     const struct span *after)
@@ -583,8 +634,7 @@ WITHIN struct pairs pairs_of(const struct lattice *l, const struct span *before,
 	};
 
 	p.first = p.inner.first - p.inner.first % LATTICE_LANES;
-	p.stride = (p.outer.end - p.outer.first) / OUTER_POINTS;
-	p.stride += p.stride == 0;
+	p.stride = stride_of(l, &p);
 	p.hat = l->hat + l->points + (mirrored ? 3 * p.n : 0);
 	return p;
 }
