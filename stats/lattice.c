@@ -202,7 +202,11 @@ static void ensure_group(struct lattice *l, size_t group)
 	if (group < l->groups)
 		return;
 	if (l->points * (group + 1) > l->room) {
-		l->room = l->points * (group * 2 + 16);
+		if (!l->groups) { /* of an earlier use: not worth copying */
+			mem_free_ptr(&l->row);
+			mem_free_ptr(&l->narrow);
+		}
+		l->room = l->points * (group * 2 + 64);
 		l->row = xreallocarray(l->row, l->room, sizeof(*l->row));
 		l->narrow = xreallocarray(l->narrow, l->room, sizeof(*l->narrow));
 	}
@@ -568,7 +572,6 @@ WITHIN double sum_lanes(const lanes *v)
  * needed. The inner one comes eight points at a time. */
 struct pairs {
 	struct span outer, inner;
-	size_t first;	  /* of the inner side, a multiple of the lanes */
 	size_t stride;	  /* of the outer side */
 	const float *hat; /* so that hat[j - i] belongs to outer i and inner j */
 	size_t n;	  /* from one moment's hats to the next */
@@ -576,7 +579,7 @@ struct pairs {
 };
 
 /* The trapezoid rule is as good as exact while its points are less than a deviation apart. */
-static const double step_sds = 0.875;
+static const double step_sds = 1.2;
 /* A normal curve is above this share of its largest within two deviations. */
 static const double two_sds = 0.1353;
 /* Share of the outer side's largest at which the prior's lower end matters: below it a jump there
@@ -612,14 +615,29 @@ WITHIN bool meets_edge(const struct lattice *l, const struct pairs *p, const str
  * shift counts that is a jump, blurred by the inner side. */
 WITHIN size_t stride_of(const struct lattice *l, const struct pairs *p)
 {
-	struct span inner = core_of(&p->inner), outer = core_of(&p->outer);
-	double width = (double)(outer.end - outer.first);
+	struct span inner, outer;
+	double width;
 
-	if (l->one_shift)
+	/* too few for two: a core has some two fifths of its span */
+	if (l->one_shift || (double)(p->outer.end - p->outer.first) * 0.1 * step_sds < 2.0)
 		return 1;
+	inner = core_of(&p->inner);
+	outer = core_of(&p->outer);
+	width = (double)(outer.end - outer.first);
 	if (meets_edge(l, p, &inner))
 		width = fmin(width, (double)(inner.end - inner.first));
 	return (size_t)fmax(1.0, 0.25 * step_sds * width);
+}
+
+/* As few lanes as hold the span; rows are whole numbers of lanes, so they are there. */
+WITHIN void whole_lanes(const struct lattice *l, struct span *span)
+{
+	size_t n = span->end - span->first;
+
+	n += -n % LATTICE_LANES;
+	if (span->first + n > l->points)
+		span->first = l->points - n;
+	span->end = span->first + n;
 }
 
 WITHIN struct pairs pairs_of(const struct lattice *l, const struct span *before,
@@ -633,19 +651,18 @@ WITHIN struct pairs pairs_of(const struct lattice *l, const struct span *before,
 		.mirrored = mirrored,
 	};
 
-	p.first = p.inner.first - p.inner.first % LATTICE_LANES;
 	p.stride = stride_of(l, &p);
+	whole_lanes(l, &p.inner);
 	p.hat = l->hat + l->points + (mirrored ? 3 * p.n : 0);
 	return p;
 }
 
-/* Rows are whole numbers of lanes, so the last ones are there. */
 WITHIN void sum_inner(const struct pairs *p, size_t i, wide_lanes *moments)
 {
 	const float *hat = p->hat - i;
 	lanes s0 = {0}, s1 = {0}, s2 = {0};
 
-	for (size_t j = p->first; j < p->inner.end; j += LATTICE_LANES) {
+	for (size_t j = p->inner.first; j < p->inner.end; j += LATTICE_LANES) {
 		lanes v = *(const lanes *)(p->inner.v + j);
 
 		s0 += v * *(const lanes *)(hat + j);
@@ -660,7 +677,7 @@ WITHIN double sum_inner_total(const struct pairs *p, size_t i)
 	const float *hat = p->hat - i;
 	lanes s0 = {0};
 
-	for (size_t j = p->first; j < p->inner.end; j += LATTICE_LANES)
+	for (size_t j = p->inner.first; j < p->inner.end; j += LATTICE_LANES)
 		s0 += *(const lanes *)(p->inner.v + j) * *(const lanes *)(hat + j);
 	return sum_lanes(&s0);
 }

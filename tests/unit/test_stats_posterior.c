@@ -191,7 +191,7 @@ static void test_brute_null(void **state)
 static void sums_of_shift(const struct brute *b, double *sum)
 {
 	enum {
-		SHIFTS = 4000
+		SHIFTS = 2000
 	};
 	double lo = log(b->prior->min_effect / 2.0), hi = log(b->prior->max_effect);
 	int shifts = b->prior->known_shift > 0.0 ? 1 : SHIFTS;
@@ -253,7 +253,7 @@ static double off_with_history(double known_shift, double d, uint64_t seed)
 static void test_sharp_history(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 4; seed++)
+	for (uint64_t seed = 1; seed <= 2; seed++)
 		for (double d = 0.5; d <= 2.0; d *= 2.0) {
 			assert_true(off_with_history(d, d, seed) < 1e-4);
 			assert_true(off_with_history(0.0, d, seed) < 2e-3);
