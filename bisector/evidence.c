@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bisector/cost.h"
 #include "bisector/past.h"
 #include "db/machine.h"
 #include "stats/compare.h"
 
 #define NODE_FAILS_MAX	2 /* boots of a node without a number, failed or not, before it is skipped */
-#define BUILD_COST_MAX	20.0 /* boots */
-#define BOOT_SD		0.2  /* of "it booted", on a scale where failing is 0.69 away: see below */
-#define PAST_BOOTS	2    /* surely good, before the history is believed */
+#define BOOT_SD		0.2 /* of "it booted", on a scale where failing is 0.69 away: see below */
+#define PAST_BOOTS	2   /* surely good, before the history is believed */
 #define SURELY_GOOD	0.02
 #define MACHINE_SD_DARK 0.05 /* spread of machines while the noise is not known */
 
@@ -30,7 +30,9 @@ void evidence_release(struct evidence *e)
 	free(e->layout);
 	free(e->next);
 	free(e->testable);
+	free(e->lost);
 	free(e->cost);
+	free(e->build_s);
 	free(e->pending);
 	free(e->drifting);
 }
@@ -86,12 +88,13 @@ static bool find_testable(struct db *db, struct evidence *e, struct err *err)
 	    !unbootable_images(db, e->bisection->class_id, images, n, &bad, &n_bad, err))
 		return false;
 	e->testable = xcalloc(n, sizeof(*e->testable));
+	e->lost = xcalloc(n, sizeof(*e->lost));
 	for (size_t i = 0; i < n; i++) {
 		enum build_state state = e->built[i].state;
 
+		e->lost[i] = images[i] && contains(bad, n_bad, images[i]);
 		e->testable[i] =
-			state != BUILD_FAILED && state != BUILD_BROKEN &&
-			!(images[i] && contains(bad, n_bad, images[i])) &&
+			state != BUILD_FAILED && state != BUILD_BROKEN && !e->lost[i] &&
 			(!e->lineup.nodes[i].old || i == e->lineup.good || e->lineup.has_dropped);
 	}
 	return true;
@@ -120,8 +123,10 @@ static void count_jobs(struct evidence *e, size_t *boots)
 		fails[node] += failed;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (fails[i] >= NODE_FAILS_MAX)
+		if (fails[i] >= NODE_FAILS_MAX) {
 			e->testable[i] = false;
+			e->lost[i] = true;
+		}
 }
 
 /* What no layout builds is booted again as it is. */
@@ -176,24 +181,6 @@ bool evidence_next(struct db *db, struct evidence *e, size_t node, struct err *e
 	e->next[node].image = look.image;
 	e->next[node].state = look.state;
 	plain_where_needed(e, node);
-	return true;
-}
-
-static bool find_costs(struct db *db, struct evidence *e, struct err *err)
-{
-	double build;
-
-	if (!build_cost_boots(db, &build, err))
-		return false;
-	build = fmin(build, BUILD_COST_MAX);
-	e->cost = xcalloc(e->lineup.n_nodes, sizeof(*e->cost));
-	for (size_t i = 0; i < e->lineup.n_nodes; i++) {
-		enum build_state state = e->next[i].state;
-
-		e->cost[i] = 1 + (state == BUILD_BUILT	   ? 0
-				  : state == BUILD_PENDING ? build / 2
-							   : build);
-	}
 	return true;
 }
 
@@ -299,6 +286,7 @@ static void find_silent(struct evidence *e, const struct posterior_obs *obs)
 		if (done[i] < NODE_FAILS_MAX)
 			continue;
 		e->testable[i] = false;
+		e->lost[i] = true;
 		e->silent++;
 	}
 }
@@ -410,6 +398,6 @@ bool evidence_read(struct bisector *bisector, const struct bisection *bisection,
 	boots = xcalloc(e->lineup.n_nodes + 1, sizeof(*boots)); /* and of no node */
 	count_jobs(e, boots);
 	find_prior(e);
-	return find_layouts(bisector, e, boots, err) && find_costs(db, e, err) &&
-	       find_posterior(db, conf, e, err);
+	return find_layouts(bisector, e, boots, err) && find_posterior(db, conf, e, err) &&
+	       cost_find(db, e, err);
 }

@@ -28,7 +28,9 @@ struct evidence {
 	int64_t *layout;	/* per node: seed of its next boot's */
 	struct built *next;	/* per node: what that boots; built, when layouts do not matter */
 	bool *testable;		/* per node: may still deliver a number */
-	double *cost;		/* per node, in boots */
+	bool *lost;		/* per node: does not boot, or its boots give no number */
+	double *cost;		/* per node, in boots, of a number (bisector/cost.h) */
+	double *build_s;	/* per node: what its build would take; NAN: not known */
 	size_t *pending;	/* per node: boots queued or running */
 	size_t asked;		/* boot jobs in all */
 	size_t open;		/* of them queued or running */

@@ -40,8 +40,8 @@ static bool matches(const char *pattern, const char *path)
 	return !strcmp(path, pattern);
 }
 
-/* Below arch/, and not below that of the machines. (A file right in arch/ is everybody's.) */
-static bool is_foreign(const struct path_rule *rule, const char *path)
+/* A file right in arch/ is everybody's. */
+bool path_rule_foreign(const struct path_rule *rule, const char *path)
 {
 	size_t n = rule->arch ? strlen(rule->arch) : 0;
 
@@ -55,7 +55,7 @@ static bool is_unlikely(const struct path_rule *rule, const char *path)
 	for (size_t i = 0; i < rule->unlikely.n; i++)
 		if (matches(rule->unlikely.v[i], path))
 			return true;
-	return is_foreign(rule, path);
+	return path_rule_foreign(rule, path);
 }
 
 double path_rule_weight(const struct path_rule *rule, const char *paths)

@@ -25,4 +25,7 @@ void path_rule_release(struct path_rule *rule);
  * NULL (not known) and no path at all give 1. */
 double path_rule_weight(const struct path_rule *rule, const char *paths);
 
+/* Whether the path is of another architecture than the machines'. */
+bool path_rule_foreign(const struct path_rule *rule, const char *path);
+
 #endif

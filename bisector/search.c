@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "bisector/evidence.h"
 #include "bisector/verdict.h"
 
@@ -100,6 +101,10 @@ static bool want_build(struct step *step, size_t node, size_t at_most, struct er
 
 	if (e->next[node].state == BUILD_ABSENT && e->builds_open >= at_most)
 		return true;
+	if (e->next[node].state == BUILD_ABSENT && e->build_s[node] >= 0)
+		log_info("bisection %lld: asks for the build of %.12s, about %.0f s from what lies "
+			 "there",
+			 (long long)b->id, e->lineup.nodes[node].info->oid, e->build_s[node]);
 	if (!build_ensure(step->bisector->db, &key, e->next[node].commit, JOB_PRIORITY_BISECT,
 			  "bisect", &look, err))
 		return false;

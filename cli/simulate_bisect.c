@@ -20,7 +20,7 @@ struct wanted {
 
 struct totals {
 	size_t right, none, narrowed, unfinished, holds, two, both, innocent;
-	double boots, rounds;
+	double boots, rounds, lost;
 	double *each;
 };
 
@@ -89,6 +89,7 @@ static void add(struct totals *sum, const struct sim_search_end *end, size_t i)
 	sum->innocent += end->blamed;
 	sum->boots += (double)end->boots;
 	sum->rounds += (double)end->rounds;
+	sum->lost += (double)end->lost;
 	sum->each[i] = (double)end->boots;
 }
 
@@ -130,6 +131,7 @@ static json_t *to_json(const struct wanted *w, const struct totals *sum)
 	js_set_f64(doc, "boots", sum->boots / n);
 	js_set_f64(doc, "boots_p95", sum->each[p95]);
 	js_set_f64(doc, "rounds", sum->rounds / n);
+	js_set_f64(doc, "lost", sum->lost / n);
 	if (w->spec.shift > 0)
 		js_set_f64(doc, "yardstick", select_yardstick(w->spec.suspects, w->spec.shift));
 	return doc;
@@ -158,6 +160,9 @@ static void print(const struct wanted *w, const json_t *doc)
 	if (w->spec.shift > 0)
 		printf("; yardstick log2(N)/C + 11/d^2 = %.1f", js_f64_or(doc, "yardstick", 0));
 	printf("\n");
+	if (w->spec.skips > 0)
+		printf("%-12s %6.1f    more, of commits that do not boot\n", "lost",
+		       js_f64_or(doc, "lost", 0));
 	if (w->spec.machines > 1)
 		printf("%-12s %6.1f\n", "rounds", js_f64_or(doc, "rounds", 0));
 }

@@ -332,12 +332,13 @@ bool work_is_urgent(struct db *db, bool *urgent, struct err *err)
 	return true;
 }
 
-bool build_cost_boots(struct db *db, double *cost, struct err *err)
+bool work_times(struct db *db, double *boot_s, double *build_s, struct err *err)
 {
 	static const char sql[] =
-		"select coalesce(percentile_cont(0.5) within group (order by s)"
-		"   filter (where kind = 'build') / nullif(percentile_cont(0.5) within group"
-		"   (order by s) filter (where kind = 'boot'), 0), 2) as cost"
+		"select percentile_cont(0.5) within group (order by s)"
+		"   filter (where kind = 'build') as build_s,"
+		"  percentile_cont(0.5) within group (order by s)"
+		"   filter (where kind = 'boot') as boot_s"
 		" from (select j.kind, extract(epoch from a.ended_at - a.started_at)::float8 as s"
 		"  from attempts a join jobs j on j.id = a.job where a.outcome = 'ok'"
 		"  order by a.id desc limit 100) x";
@@ -345,6 +346,40 @@ bool build_cost_boots(struct db *db, double *cost, struct err *err)
 
 	if (!db_query(db, sql, DBV_NONE, DB_ONE, &rows, err))
 		return false;
-	*cost = row_f64(rows, 0, "cost");
+	*boot_s = row_f64_or_nan(rows, 0, "boot_s");
+	*build_s = row_f64_or_nan(rows, 0, "build_s");
+	return true;
+}
+
+void made_builds_release(struct made_builds *made)
+{
+	for (size_t i = 0; i < made->n; i++)
+		free(made->v[i].tree_oid);
+	free(made->v);
+	*made = (struct made_builds){0};
+}
+
+bool made_builds_read(struct db *db, int64_t recipe, struct made_builds *out, struct err *err)
+{
+	/* an answer of a cache takes a small part of what the build itself took */
+	static const char sql[] =
+		"select b.tree_oid, a.host, coalesce(b.incremental, false) as incremental,"
+		"  case when j.kind = 'build' and a.outcome = 'ok' then a.s end as seconds"
+		" from (select *, extract(epoch from ended_at - started_at)::float8 as s"
+		"   from attempts order by id desc limit 1000) a"
+		" join jobs j on j.id = a.job and j.kind in ('build', 'rebuild')"
+		" join builds b on b.id = j.build and b.recipe = $1"
+		" where (a.s >= b.seconds / 2) is not false order by a.id desc limit 200";
+	AUTO_ROWS *rows = NULL;
+
+	if (!db_query(db, sql, DBV(dbv_i64(recipe)), DB_MANY, &rows, err))
+		return false;
+	for (size_t i = 0; i < rows_n(rows); i++)
+		*array_push(out->v, out->n, out->cap) = (struct made_build){
+			.tree_oid = row_dup(rows, i, "tree_oid"),
+			.host = row_i64(rows, i, "host"),
+			.incremental = row_bool(rows, i, "incremental"),
+			.seconds = row_f64_or_nan(rows, i, "seconds"),
+		};
 	return true;
 }

@@ -128,7 +128,27 @@ bool routine_images(struct db *db, const int64_t *images, size_t n, int64_t **ou
 		    struct err *err) _must_check;
 /* Something waits that a person or a decision asked for: requests, confirmations, bisections. */
 bool work_is_urgent(struct db *db, bool *urgent, struct err *err) _must_check;
-/* How many boots one build costs in time, from the last of both; 2 while that is not known. */
-bool build_cost_boots(struct db *db, double *cost, struct err *err) _must_check;
+/* Medians of the last of both; NAN while that is not known. */
+bool work_times(struct db *db, double *boot_s, double *build_s, struct err *err) _must_check;
+
+/* A build as it went over a host's worktree. */
+struct made_build {
+	char *tree_oid;
+	int64_t host;
+	bool incremental;
+	double seconds; /* of its whole attempt; NAN: it runs, did not end well, or was a rebuild */
+};
+
+struct made_builds {
+	struct made_build *v;
+	size_t n;
+	size_t cap;
+};
+
+void made_builds_release(struct made_builds *made);
+/* The last of a recipe, newest first. Those that a cache answered never came to the worktree, and are
+ * left out. */
+bool made_builds_read(struct db *db, int64_t recipe, struct made_builds *out,
+		      struct err *err) _must_check;
 
 #endif

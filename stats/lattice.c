@@ -95,6 +95,7 @@ static void lay_hats(struct lattice *l, const struct shift_prior *shift)
 	if (shift->hi <= shift->lo) {
 		size_t at = (size_t)lround(shift->lo / l->h) + l->points;
 
+		l->one_shift = true;
 		if (at < n)
 			l->hat[at] = 1.0f;
 		lay_moments(l, n);
@@ -175,6 +176,7 @@ void lattice_init(struct lattice *l, double sigma, const struct lattice_range *r
 		.log_narrow = old.log_narrow,
 		.cap = old.cap,
 	};
+	l->edge = shift->lo / h;
 	l->points = (size_t)ceil((range->hi - l->from) / h) + 1;
 	l->points += -l->points % LATTICE_LANES;
 	lay_hats(l, shift);
@@ -200,7 +202,11 @@ static void ensure_group(struct lattice *l, size_t group)
 	if (group < l->groups)
 		return;
 	if (l->points * (group + 1) > l->room) {
-		l->room = l->points * (group * 2 + 16);
+		if (!l->groups) { /* of an earlier use: not worth copying */
+			mem_free_ptr(&l->row);
+			mem_free_ptr(&l->narrow);
+		}
+		l->room = l->points * (group * 2 + 64);
 		l->row = xreallocarray(l->row, l->room, sizeof(*l->row));
 		l->narrow = xreallocarray(l->narrow, l->room, sizeof(*l->narrow));
 	}
@@ -477,6 +483,7 @@ void lattice_products_release(struct lattice_products *p)
 struct span {
 	const float *v;
 	size_t first, end;
+	float top; /* largest value */
 };
 
 WITHIN bool any_above(const float *v, const lanes *least)
@@ -487,22 +494,28 @@ WITHIN bool any_above(const float *v, const lanes *least)
 	return (w[0] | w[1] | w[2] | w[3]) != 0;
 }
 
+/* Takes off what is not above least at both ends. */
+WITHIN void narrow_to(struct span *span, float least)
+{
+	lanes all = least - (lanes){0};
+
+	while (span->first + LATTICE_LANES < span->end && !any_above(span->v + span->first, &all))
+		span->first += LATTICE_LANES;
+	while (span->end > span->first + LATTICE_LANES &&
+	       !any_above(span->v + span->end - LATTICE_LANES, &all))
+		span->end -= LATTICE_LANES;
+	while (span->first + 1 < span->end && span->v[span->first] <= least)
+		span->first++;
+	while (span->end > span->first + 1 && span->v[span->end - 1] <= least)
+		span->end--;
+}
+
 WITHIN struct span span_of(const struct lattice *l, const struct lattice_products *p, int s,
 			   size_t split)
 {
-	struct span span = {p->value[s] + split * l->points, 0, l->points};
-	float least = (float)(nothing * p->top[s][split]);
-	lanes all = least - (lanes){0};
+	struct span span = {p->value[s] + split * l->points, 0, l->points, (float)p->top[s][split]};
 
-	while (span.first + LATTICE_LANES < span.end && !any_above(span.v + span.first, &all))
-		span.first += LATTICE_LANES;
-	while (span.end > span.first + LATTICE_LANES &&
-	       !any_above(span.v + span.end - LATTICE_LANES, &all))
-		span.end -= LATTICE_LANES;
-	while (span.first + 1 < span.end && span.v[span.first] <= least)
-		span.first++;
-	while (span.end > span.first + 1 && span.v[span.end - 1] <= least)
-		span.end--;
+	narrow_to(&span, (float)(nothing * p->top[s][split]));
 	return span;
 }
 
@@ -556,20 +569,76 @@ WITHIN double sum_lanes(const lanes *v)
 
 /* Both sides have boots or history: every pair of levels, weighted by the prior of their
  * difference. The side that is known less well is the outer one, and not all of its points are
- * needed: the trapezoid rule is as good as exact while they are a deviation apart. The inner one
- * comes eight points at a time. */
+ * needed. The inner one comes eight points at a time. */
 struct pairs {
 	struct span outer, inner;
-	size_t first;	  /* of the inner side, a multiple of the lanes */
 	size_t stride;	  /* of the outer side */
 	const float *hat; /* so that hat[j - i] belongs to outer i and inner j */
 	size_t n;	  /* from one moment's hats to the next */
 	bool mirrored;	  /* outer is the side after */
 };
 
-enum {
-	OUTER_POINTS = 12, /* over the 10.5 deviations of a span */
-};
+/* The trapezoid rule is as good as exact while its points are less than a deviation apart. */
+static const double step_sds = 1.2;
+/* A normal curve is above this share of its largest within two deviations. */
+static const double two_sds = 0.1353;
+/* Share of the outer side's largest at which the prior's lower end matters: below it a jump there
+ * is less than what the rule is off by. */
+static const double edge_counts = 1e-3;
+
+/* The part of a span that has most of it, whatever the tails that outliers make. */
+WITHIN struct span core_of(const struct span *span)
+{
+	struct span core = *span;
+
+	narrow_to(&core, (float)two_sds * span->top);
+	return core;
+}
+
+/* Whether the least shift, seen from the inner side, falls where the outer side is likely. */
+WITHIN bool meets_edge(const struct lattice *l, const struct pairs *p, const struct span *inner)
+{
+	double width = (double)(inner->end - inner->first),
+	       apart = p->mirrored ? l->edge : -l->edge;
+	double at = 0.5 * (double)(inner->first + inner->end) + apart;
+	double from = fmax(at - width, (double)p->outer.first);
+	double to = fmin(at + width, (double)p->outer.end - 1.0);
+	float least = (float)edge_counts * p->outer.top;
+
+	for (double x = from; x <= to; x += fmax(1.0, 0.25 * width))
+		if (p->outer.v[(size_t)x] > least)
+			return true;
+	return false;
+}
+
+/* By the deviation of the outer side, as long as the weight of its points is smooth: where the least
+ * shift counts that is a jump, blurred by the inner side. */
+WITHIN size_t stride_of(const struct lattice *l, const struct pairs *p)
+{
+	struct span inner, outer;
+	double width;
+
+	/* too few for two: a core has some two fifths of its span */
+	if (l->one_shift || (double)(p->outer.end - p->outer.first) * 0.1 * step_sds < 2.0)
+		return 1;
+	inner = core_of(&p->inner);
+	outer = core_of(&p->outer);
+	width = (double)(outer.end - outer.first);
+	if (meets_edge(l, p, &inner))
+		width = fmin(width, (double)(inner.end - inner.first));
+	return (size_t)fmax(1.0, 0.25 * step_sds * width);
+}
+
+/* As few lanes as hold the span; rows are whole numbers of lanes, so they are there. */
+WITHIN void whole_lanes(const struct lattice *l, struct span *span)
+{
+	size_t n = span->end - span->first;
+
+	n += -n % LATTICE_LANES;
+	if (span->first + n > l->points)
+		span->first = l->points - n;
+	span->end = span->first + n;
+}
 
 WITHIN struct pairs pairs_of(const struct lattice *l, const struct span *before,
 			     const struct span *after)
@@ -582,20 +651,18 @@ WITHIN struct pairs pairs_of(const struct lattice *l, const struct span *before,
 		.mirrored = mirrored,
 	};
 
-	p.first = p.inner.first - p.inner.first % LATTICE_LANES;
-	p.stride = (p.outer.end - p.outer.first) / OUTER_POINTS;
-	p.stride += p.stride == 0;
+	p.stride = stride_of(l, &p);
+	whole_lanes(l, &p.inner);
 	p.hat = l->hat + l->points + (mirrored ? 3 * p.n : 0);
 	return p;
 }
 
-/* Rows are whole numbers of lanes, so the last ones are there. */
 WITHIN void sum_inner(const struct pairs *p, size_t i, wide_lanes *moments)
 {
 	const float *hat = p->hat - i;
 	lanes s0 = {0}, s1 = {0}, s2 = {0};
 
-	for (size_t j = p->first; j < p->inner.end; j += LATTICE_LANES) {
+	for (size_t j = p->inner.first; j < p->inner.end; j += LATTICE_LANES) {
 		lanes v = *(const lanes *)(p->inner.v + j);
 
 		s0 += v * *(const lanes *)(hat + j);
@@ -610,7 +677,7 @@ WITHIN double sum_inner_total(const struct pairs *p, size_t i)
 	const float *hat = p->hat - i;
 	lanes s0 = {0};
 
-	for (size_t j = p->first; j < p->inner.end; j += LATTICE_LANES)
+	for (size_t j = p->inner.first; j < p->inner.end; j += LATTICE_LANES)
 		s0 += *(const lanes *)(p->inner.v + j) * *(const lanes *)(hat + j);
 	return sum_lanes(&s0);
 }

@@ -29,8 +29,9 @@ struct select_choice {
 const char *select_reason_name(enum select_reason reason);
 
 /*
- * The testable node with the most expected bits per cost. cost[n] > 0, in boots: 1 for a built
- * image, 1 + build/boot time for one that must be built. pending[n] (may be NULL) counts boots of
+ * The testable node with the most expected bits per cost. cost[n] > 0, in boots, of a number from it:
+ * 1 for a built image, 1 + build/boot time for one that must be built; over the chance that it gives
+ * one (stats/usable.h). pending[n] (may be NULL) counts boots of
  * node n that are queued or running: the choice is what adds most to what they will tell.
  */
 struct select_choice select_next(const struct posterior *post, const bool *testable,

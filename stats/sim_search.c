@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "stats/usable.h"
 
 void sim_search_init(struct sim_search *spec)
 {
@@ -125,8 +126,11 @@ struct trial {
 	double shift;
 	double *prior, *cost, *offset;
 	struct tape_head noise;
+	bool *sound; /* boots; what decides learns of it by trying */
 	bool *testable;
+	enum usable_seen *seen;
 	size_t *pending, *set;
+	size_t lost;
 	struct posterior_obs *obs;
 	size_t n, cap;
 	struct changes changes;
@@ -138,7 +142,9 @@ static void trial_release(struct trial *t)
 	free(t->prior);
 	free(t->cost);
 	free(t->offset);
+	free(t->sound);
 	free(t->testable);
+	free(t->seen);
 	free(t->pending);
 	free(t->set);
 	free(t->obs);
@@ -154,7 +160,8 @@ static void draw_skips(struct trial *t)
 	for (size_t i = 0; i < n; i++) {
 		if (!left && rng_uniform(t->rng) < t->world->spec.skips / 4.0)
 			left = 1 + rng_below(t->rng, 7);
-		t->testable[i] = !left || i == 0 || i == n - 1;
+		t->sound[i] = !left || i == 0 || i == n - 1;
+		t->testable[i] = true;
 		left -= left > 0;
 	}
 }
@@ -185,7 +192,9 @@ static void trial_init(struct trial *t, const struct sim_world *world, struct rn
 		.prior = xcalloc(n, sizeof(*t->prior)),
 		.cost = xcalloc(n, sizeof(*t->cost)),
 		.offset = xcalloc(spec->machines, sizeof(*t->offset)),
+		.sound = xcalloc(n, sizeof(*t->sound)),
 		.testable = xcalloc(n, sizeof(*t->testable)),
+		.seen = xcalloc(n, sizeof(*t->seen)),
 		.pending = xcalloc(n, sizeof(*t->pending)),
 		.set = xcalloc(n, sizeof(*t->set)),
 		.second_set = xcalloc(n, sizeof(*t->second_set)),
@@ -193,11 +202,9 @@ static void trial_init(struct trial *t, const struct sim_world *world, struct rn
 	if (spec->tape)
 		t->noise = tape_start(spec->tape, rng);
 	draw_truth(t);
-	for (size_t h = 0; h < n; h++) {
+	for (size_t h = 0; h < n; h++)
 		t->prior[h] =
 			h ? (1.0 - spec->none_prior) / (double)spec->suspects : spec->none_prior;
-		t->cost[h] = 1.0;
-	}
 	t->prior[t->culprit] *= spec->culprit_weight;
 	for (size_t m = 0; m < spec->machines; m++)
 		t->offset[m] = spec->machine_sd * rng_normal(rng);
@@ -222,11 +229,24 @@ static double draw_boot(struct trial *t, size_t node, size_t machine)
 
 static void boot(struct trial *t, size_t node, size_t machine)
 {
+	t->seen[node] = t->sound[node] ? USABLE_SOUND : USABLE_BROKEN;
+	t->testable[node] = t->sound[node];
+	t->lost += !t->sound[node];
+	if (!t->sound[node])
+		return;
 	*array_push(t->obs, t->n, t->cap) = (struct posterior_obs){
 		.node = node,
 		.y = draw_boot(t, node, machine),
 		.machine = machine,
 	};
+}
+
+/* In boots, of a number from each node. */
+static void find_costs(struct trial *t)
+{
+	usable_chances(&t->world->sides, t->seen, t->cost);
+	for (size_t i = 0; i < t->world->sides.nodes; i++)
+		t->cost[i] = t->world->spec.skips_alone ? 1.0 : 1.0 / t->cost[i];
 }
 
 /* One boot on every machine, each chosen knowing which others run. */
@@ -235,6 +255,7 @@ static void boot_round(struct trial *t)
 	const struct sim_search *spec = &t->world->spec;
 	AUTO_FREE size_t *nodes = xcalloc(spec->machines, sizeof(*nodes));
 
+	find_costs(t);
 	for (size_t m = 0; m < spec->machines; m++) {
 		nodes[m] = changes_next(&t->changes, t->testable, t->cost, t->pending, spec->stop)
 				   .node;
@@ -270,6 +291,7 @@ static void conclude(const struct trial *t, const struct changes_state *state,
 	enum search_verdict verdict = end->state.verdict;
 
 	end->boots = t->n;
+	end->lost = t->lost;
 	end->culprit = t->culprit;
 	end->mass = end->state.n ? t->changes.one.mass[t->set[0]] : 0.0;
 	end->top = end->state.n > 0 && t->set[0] == t->culprit;
@@ -291,9 +313,10 @@ void sim_search_run(const struct sim_world *world, struct rng *rng, struct sim_s
 	for (*end = (struct sim_search_end){0};; end->rounds++) {
 		struct changes_state state;
 
-		changes_add(&t.changes, t.obs + t.changes.n, t.n - t.changes.n);
-		state = changes_verdict(&t.changes, t.testable, spec->stop, t.n, spec->budget,
-					t.set, t.second_set);
+		if (t.n > t.changes.n)
+			changes_add(&t.changes, t.obs + t.changes.n, t.n - t.changes.n);
+		state = changes_verdict(&t.changes, t.testable, spec->stop, t.n + t.lost,
+					spec->budget, t.set, t.second_set);
 		end->state = state.first;
 		if (end->state.verdict == SEARCH_MORE) {
 			boot_round(&t);

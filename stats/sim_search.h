@@ -36,6 +36,7 @@ struct sim_search {
 	double drift;  /* sum of a linear drift over drift_boots boots */
 	size_t drift_boots;
 	double skips;		 /* share of nodes that do not boot, in clusters */
+	bool skips_alone;	 /* what does not boot is taken as no hint about its neighbours */
 	double branches;	 /* share of the suspects on side branches */
 	double culprit_weight;	 /* the culprit's prior beside the others' */
 	size_t machines;	 /* boots at a time */
@@ -58,6 +59,7 @@ struct sim_search_end {
 	bool top;	/* the first of the set is it */
 	double mass;	/* of the first of the set */
 	size_t boots, rounds;
+	size_t lost; /* boots of nodes that do not boot; not among `boots` */
 };
 
 /* What all searches of one kind share. */

@@ -14,7 +14,7 @@
 
 /* What many searches of one kind came to; shares of all trials. */
 struct cell {
-	double boots, rounds, right, none, blamed, holds, unfinished;
+	double boots, rounds, lost, right, none, blamed, holds, unfinished;
 };
 
 static struct cell measure(const struct sim_search *spec, size_t trials, uint64_t seed)
@@ -31,6 +31,7 @@ static struct cell measure(const struct sim_search *spec, size_t trials, uint64_
 		sim_search_run(&world, &rng, &end);
 		c.boots += (double)end.boots / (double)trials;
 		c.rounds += (double)end.rounds / (double)trials;
+		c.lost += (double)end.lost / (double)trials;
 		c.right += 1.0 / (double)trials * end.right;
 		c.holds += 1.0 / (double)trials * end.holds;
 		c.none += 1.0 / (double)trials * (end.state.verdict == SEARCH_NONE);
@@ -338,6 +339,22 @@ static void calibration(const struct decide *decide)
 	}
 }
 
+/* What it saves to keep away from the neighbours of what does not boot, in boots that give nothing. */
+static void row_of_lost(struct sim_search spec, const struct cell *steered, size_t trials,
+			uint64_t seed)
+{
+	struct cell alone;
+
+	spec.skips_alone = true;
+	alone = measure(&spec, trials, seed);
+	row_of("shape", &spec, ", skips: boots that gave nothing", "-", steered->lost,
+	       "boots lost");
+	row_of("shape", &spec, ", skips: those / when a skip is no hint", "<= 0.8",
+	       steered->lost / alone.lost, "x");
+	row_of("shape", &spec, ", skips: all boots / when a skip is no hint", "<= 1",
+	       (steered->boots + steered->lost) / (alone.boots + alone.lost), "x");
+}
+
 static void shape(const struct decide *decide)
 {
 	static const struct {
@@ -365,6 +382,8 @@ static void shape(const struct decide *decide)
 		row_of("shape", &spec, rows[i].name, rows[i].goal,
 		       100.0 * (rows[i].holds ? c.holds : c.right),
 		       rows[i].holds ? "% held" : "% right");
+		if (spec.skips > 0.0)
+			row_of_lost(spec, &c, trials, decide->seed * 1000 + 580 + i);
 	}
 }
 

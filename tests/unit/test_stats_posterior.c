@@ -187,6 +187,79 @@ static void test_brute_null(void **state)
 }
 
 /* One evaluation of a chain with an even prior; the null has 0.2. */
+/* As brute_sums() when the level before is 0 and sigma 1: what is left is the shift. */
+static void sums_of_shift(const struct brute *b, double *sum)
+{
+	enum {
+		SHIFTS = 2000
+	};
+	double lo = log(b->prior->min_effect / 2.0), hi = log(b->prior->max_effect);
+	int shifts = b->prior->known_shift > 0.0 ? 1 : SHIFTS;
+	double e0[N], e1[N], all = 0.0;
+
+	memset(sum, 0, b->nodes * sizeof(*sum));
+	node_logs(b, 0.0, 1.0, e0);
+	for (size_t n = 0; n < b->nodes; n++)
+		all += e0[n];
+	sum[0] = exp(all);
+	for (int k = 0; k < shifts; k++) {
+		double d = exp(lo + (k + 0.5) * (hi - lo) / SHIFTS), t = all;
+
+		node_logs(b, shifts == 1 ? b->prior->known_shift : d, 1.0, e1);
+		for (size_t h = b->nodes; h-- > 1;) {
+			t += e1[h] - e0[h];
+			sum[h] += exp(t) / shifts;
+		}
+	}
+}
+
+/* After each of 60 boots, with outliers in the model that make long tails of levels. */
+static double off_with_history(double known_shift, double d, uint64_t seed)
+{
+	struct posterior_obs obs[60];
+	struct posterior_prior prior;
+	struct brute b = {.obs = obs, .nodes = N, .prior = &prior};
+	double prior_mass[N], mass[N], worst = 0.0;
+	CLEANUP(sides_release) struct sides sides;
+	CLEANUP(posterior_release) struct posterior post;
+	struct rng rng;
+
+	posterior_prior_init(&prior, 0.5);
+	prior.max_effect = 20.0;
+	prior.known_shift = known_shift;
+	prior.noise = (struct sd_prior){1.0, 1e6};
+	prior.level_sd = 1e-3;
+	for (int h = 0; h < N; h++)
+		prior_mass[h] = h == 0 ? 0.2 : 0.8 / (N - 1);
+	rng_seed(&rng, seed);
+	chain(&sides, N);
+	posterior_start(&post, &sides, prior_mass, &prior);
+	while (b.n_obs < ARRAY_SIZE(obs)) {
+		size_t node = rng_below(&rng, N);
+		double total = 0.0;
+
+		obs[b.n_obs] = (struct posterior_obs){
+			.node = node, .y = (node >= 3 ? d : 0.0) + rng_normal(&rng)};
+		posterior_add(&post, &obs[b.n_obs++], 1);
+		sums_of_shift(&b, mass);
+		for (int h = 0; h < N; h++)
+			total += mass[h] *= prior_mass[h];
+		for (int h = 0; h < N; h++)
+			worst = fmax(worst, fabs(post.mass[h] - mass[h] / total));
+	}
+	return worst;
+}
+
+static void test_sharp_history(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2; seed++)
+		for (double d = 0.5; d <= 2.0; d *= 2.0) {
+			assert_true(off_with_history(d, d, seed) < 1e-4);
+			assert_true(off_with_history(0.0, d, seed) < 2e-3);
+		}
+}
+
 static void evaluate(struct posterior *post, struct sides *sides, size_t nodes,
 		     const struct posterior_obs *obs, size_t n_obs,
 		     const struct posterior_prior *prior)
@@ -469,11 +542,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_brute_blind),   cmocka_unit_test(test_brute_history),
 		cmocka_unit_test(test_brute_outlier), cmocka_unit_test(test_brute_null),
-		cmocka_unit_test(test_no_boots),      cmocka_unit_test(test_one_suspect),
-		cmocka_unit_test(test_one_sided),     cmocka_unit_test(test_wild_numbers),
-		cmocka_unit_test(test_no_spread),     cmocka_unit_test(test_invariance),
-		cmocka_unit_test(test_machines),      cmocka_unit_test(test_scale),
-		cmocka_unit_test(test_steps),	      cmocka_unit_test(test_monotone),
+		cmocka_unit_test(test_sharp_history), cmocka_unit_test(test_no_boots),
+		cmocka_unit_test(test_one_suspect),   cmocka_unit_test(test_one_sided),
+		cmocka_unit_test(test_wild_numbers),  cmocka_unit_test(test_no_spread),
+		cmocka_unit_test(test_invariance),    cmocka_unit_test(test_machines),
+		cmocka_unit_test(test_scale),	      cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_monotone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
