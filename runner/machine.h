@@ -38,7 +38,7 @@ struct machine {
 	struct console_watch watch;
 	bool by_console; /* the agent's lines come out of the console */
 	struct serial_lines serial;
-	bool by_net; /* the agent calls by TCP */
+	bool by_net; /* the agent calls by TCP, or answers by ssh */
 	struct net_lines net;
 	struct proc proc;    /* what must end with the boot */
 	const char *outcome; /* of boots; NULL while nothing is decided */

@@ -120,11 +120,11 @@ static const char load_script[] = DROP_MODULES
 	"done\n"
 	"fail \"the kernel cannot be loaded${why}\"\n";
 
-/* The session has to end before the machine does, else we would wait for it. */
+/* The answer has to be on its way before the machine goes, else we would wait for it. */
 static const char direct_script[] =
 	"[ \"$(cat /sys/kernel/kexec_loaded)\" = 1 ] || exit 3\n"
 	"sync\n"
-	"setsid sh -c 'sleep 0.3; sync; exec kexec -e' >/dev/null 2>&1 </dev/null &\n";
+	"setsid sh -c 'sleep 0.2; exec kexec -e' >/dev/null 2>&1 </dev/null &\n";
 
 static const char shutdown_script[] =
 	"[ \"$(cat /sys/kernel/kexec_loaded)\" = 1 ] || exit 3\n"
