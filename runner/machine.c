@@ -332,13 +332,13 @@ bool machine_boot(struct machine *m, struct err *err)
 	const struct machine_driver *d = m->driver;
 	bool ok = d->load(m, err) && d->start(m, err) && (m->outcome || d->confirm(m, err)) &&
 		  (m->outcome || d->run(m, err)) && d->collect(m, err);
-	struct err again;
 
 	if (ok)
 		conclude(m);
-	if (d->recover(m, &again))
-		return ok;
-	if (ok)
-		*err = again;
-	return false;
+	return ok;
+}
+
+bool machine_recover(struct machine *m, struct err *err)
+{
+	return m->driver->recover(m, err);
 }

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "db/machine_event.h"
 #include "runner/initramfs.h"
+#include "runner/keep.h"
 #include "runner/recover.h"
 
 /* Pushing and loading: 40 MB over a slow link, and a kernel that is checked and relocated. */
@@ -243,7 +244,7 @@ static void keep_text(struct machine *m, const char *name, const struct str *tex
 		log_warn("machine %s: its kernel log cannot be kept: %s", m->name, err.msg);
 }
 
-/* Without a console the kernel's log is what it said. */
+/* Not all that a kernel logs goes to its console. */
 static void keep_dmesg(struct machine *m)
 {
 	struct kexec *k = m->state;
@@ -251,7 +252,7 @@ static void keep_dmesg(struct machine *m)
 	struct err err;
 
 	if (target_dmesg(&k->ssh, &text, &err))
-		keep_text(m, "console", &text);
+		keep_text(m, KEEP_DMESG, &text);
 	else
 		log_warn("machine %s: its kernel log could not be fetched: %s", m->name, err.msg);
 }
@@ -494,7 +495,7 @@ static bool kexec_collect(struct machine *m, struct err *err _unused)
 			show_last_words(m);
 		return true;
 	}
-	if (!k->console)
+	if (!in_initramfs(m))
 		keep_dmesg(m);
 	k->left = in_initramfs(m) || !collect_ended(m->collect);
 	return true;
