@@ -124,6 +124,21 @@ bool build_store(struct db *db, int64_t build, const struct build_result *result
 		       err);
 }
 
+bool build_config(struct db *db, const char *recipe, char **sha256, struct err *err)
+{
+	static const char sql[] = "select a.sha256 from builds b join recipes r on r.id = b.recipe"
+				  " join artifacts a on a.id = b.config where r.name = $1"
+				  " and b.outcome = 'built' order by b.id desc limit 1";
+	AUTO_ROWS *rows = NULL;
+
+	*sha256 = NULL;
+	if (!db_query(db, sql, DBV(dbv_text(recipe)), DB_MAYBE, &rows, err))
+		return false;
+	if (rows_n(rows))
+		*sha256 = row_dup(rows, 0, "sha256");
+	return true;
+}
+
 bool build_verified(struct db *db, int64_t build, const struct artifact *functions, struct err *err)
 {
 	static const char sql[] = "update builds set clean_verified_at = now(),"

@@ -58,6 +58,9 @@ bool build_store(struct db *db, int64_t build, const struct build_result *result
 bool build_verified(struct db *db, int64_t build, const struct artifact *functions,
 		    struct err *err) _must_check;
 
+/* sha256 of the .config of the newest build by the recipe of that name (the caller frees it); NULL: nothing was built by it. */
+bool build_config(struct db *db, const char *recipe, char **sha256, struct err *err) _must_check;
+
 /* What is to be booted. */
 struct image {
 	int64_t id;

@@ -27,7 +27,7 @@ struct patient {
 	int drifted;
 	/* since the last canary, or its first good boot; inf: neither */
 	double since_s;
-	/* brought back since then */
+	/* brought back since then, or not yet back behind a boot whose result counts */
 	bool recovered;
 	/* good ones since its last canary through firmware */
 	int boots;

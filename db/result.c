@@ -317,6 +317,19 @@ static bool add_results(struct storing *s, const struct result *result, struct e
 	       result_copy_details(s->db, result, runs, err);
 }
 
+/* The numbers count; the machine has failed once, which the next boot on it or a canary makes good or worse. */
+static bool leave_machine(struct storing *s, const struct boot_end *end, struct err *err)
+{
+	static const char boot_sql[] = "update attempts a set error = $2 from boots b"
+				       " where b.id = $1::bigint and a.id = b.attempt";
+	static const char machine_sql[] = "update machines m set failures = 1 from boots b"
+					  " where b.id = $1::bigint and m.id = b.machine";
+
+	return !end->left ||
+	       (db_exec(s->db, boot_sql, DBV(dbv_i64(s->boot), dbv_text(end->left)), err) &&
+		db_exec(s->db, machine_sql, DBV(dbv_i64(s->boot)), err));
+}
+
 bool result_store(struct db *db, const struct boot_end *end, const struct result *result,
 		  struct err *err)
 {
@@ -327,5 +340,5 @@ bool result_store(struct db *db, const struct boot_end *end, const struct result
 	       find_setup(&s, result, err) && end_boot(&s, end, result, err) &&
 	       add_results(&s, result, err) &&
 	       job_finish(db, end->token, end->attempt_outcome, end->reason, err) &&
-	       db_tx_commit(&tx, err);
+	       leave_machine(&s, end, err) && db_tx_commit(&tx, err);
 }

@@ -116,6 +116,7 @@ struct boot_end {
 	const char *outcome;	     /* of boots: ok, panic, ... */
 	const char *attempt_outcome; /* ok, kernel, machine, infra */
 	const char *reason;	     /* NULL when ok */
+	const char *left;	     /* why the machine did not come home behind it; NULL: it did */
 	struct artifact console;
 	double guest_s;
 };

@@ -8,13 +8,16 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "db/build.h"
 #include "runner/machine.h"
+#include "runner/needs.h"
 #include "runner/recover.h"
 
-#define LOOK_S	  20.0
-#define SCRIPT_S  60.0
-#define LOAD_S	  300.0
-#define CONSOLE_S 15.0
+#define LOOK_S	   20.0
+#define SCRIPT_S   60.0
+#define LOAD_S	   300.0
+#define CONSOLE_S  15.0
+#define MAX_CONFIG ((size_t)4 << 20)
 
 struct check {
 	struct worker *worker;
@@ -82,16 +85,6 @@ static const struct {
 	 "d=/sys/class/dmi/id\n"
 	 "echo \"$(cat $d/sys_vendor $d/product_name $d/bios_version 2>/dev/null | tr '\\n' ' ')\""
 	 "\"nodes $(ls -d /sys/devices/system/node/node* 2>/dev/null | wc -l) cpus $(nproc)\"\n"},
-	/* Who builds kernels for it wants to know. */
-	{"drivers",
-	 "driver() { d=$(readlink -f \"$1\"); while [ ${#d} -gt 1 ] && [ ! -e \"$d/driver\" ]; do "
-	 "d=${d%/*}; done; d=$(readlink \"$d/driver\") && echo \"${d##*/}\" || echo '(unknown)'; "
-	 "}\n"
-	 "net=$(awk '$2 == \"00000000\" { print $1; exit }' /proc/net/route)\n"
-	 "fs=$(awk '$2 == \"/\" { f = $3 } END { print f }' /proc/mounts)\n"
-	 "echo \"tested kernels need: ${net:-no network} by $(driver "
-	 "\"/sys/class/net/$net/device\"), / "
-	 "by $(driver \"/sys/dev/block/$(mountpoint -d / 2>/dev/null)\") and $fs\"\n"},
 	{"governor", "g=/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\n"
 		     "[ -r $g ] || { echo 'no frequency scaling is seen'; exit 0; }\n"
 		     "[ \"$(cat $g)\" = performance ] || { echo \"$(cat $g): the agent sets "
@@ -126,6 +119,126 @@ static bool check_scripts(struct check *c, struct err *err)
 		if (!check_script(c, scripts[i].what, scripts[i].script, err))
 			return false;
 	return true;
+}
+
+/* One line for each thing that the recipe's newest kernel lacks. */
+static void say_lacks(struct check *c, const char *recipe, const char *what, const char *lacks)
+{
+	AUTO_STR text = str_new();
+
+	str_addf(&text, "kernels of recipe %s would not have %s: add %s to it%s", recipe, what,
+		 lacks,
+		 strstr(lacks, "as a module") ? ", or set modules = true (and initrd-command)"
+					      : "");
+	say(c, "config", CHECK_BAD, text.s);
+}
+
+static bool has_initrd(const struct check *c)
+{
+	static const char *const keys[] = {"initrd", "target-initrd", "initrd-command"};
+	const struct conf *conf = c->worker->settings->conf;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (conf_str(conf, "machine", c->machine, keys[i]))
+			return true;
+	return false;
+}
+
+/* What the machine wants, against the configuration of the recipe's newest build. Fragments of tests say nothing. */
+static void compare_config(struct check *c, const char *recipe, const struct needs *needs,
+			   const char *config)
+{
+	const struct conf *conf = c->worker->settings->conf;
+	bool modules = conf_bool(conf, "machine", c->machine, "modules");
+	bool initramfs = !strcmp(conf_str(conf, "machine", c->machine, "root"), "initramfs");
+	bool by_console = !strcmp(conf_str(conf, "machine", c->machine, "results"), "console");
+	AUTO_STR network = str_new(), root = str_new(), text = str_new();
+
+	if (!needs_is_config(config))
+		return;
+	if (!initramfs || !by_console)
+		needs_lacks(&needs->network, config, modules && !initramfs, &network);
+	if (!initramfs)
+		needs_lacks(&needs->root, config, modules && has_initrd(c), &root);
+	if (network.len)
+		say_lacks(c, recipe, "the network", network.s);
+	if (root.len)
+		say_lacks(c, recipe, "the root file system", root.s);
+	if (strstr(config, "\n# CONFIG_MAGIC_SYSRQ is not set")) {
+		str_addf(&text,
+			 "recipe %s has no CONFIG_MAGIC_SYSRQ: a tested kernel that hangs is "
+			 "restarted by reboot, a watchdog or the power switch only",
+			 recipe);
+		say(c, "config", CHECK_NOTE, text.s);
+	} else if (!network.len && !root.len) {
+		str_addf(&text, "recipe %s has what its network and root file system need", recipe);
+		say(c, "config", CHECK_OK, text.s);
+	}
+}
+
+static bool check_recipe(struct check *c, const char *recipe, const struct needs *needs,
+			 struct store *store, struct err *err)
+{
+	AUTO_FREE char *sha256 = NULL, *path = NULL;
+	AUTO_STR config = str_new();
+
+	if (!build_config(c->worker->db, recipe, &sha256, err))
+		return false;
+	if (!sha256)
+		return true;
+	if (store_get(store, sha256, &path, err) && fs_read(path, MAX_CONFIG, &config, err))
+		compare_config(c, recipe, needs, config.s);
+	else
+		say(c, "config", CHECK_NOTE, err->msg);
+	return true;
+}
+
+/* Of all trees: any of them may be measured here. */
+static bool check_recipes(struct check *c, const struct needs *needs, struct err *err)
+{
+	const struct conf *conf = c->worker->settings->conf;
+	AUTO_FREE char *dir = settings_path(c->worker->settings, "artifacts");
+	const struct strs *trees = conf_names(conf, "tree");
+	CLEANUP(store_free_ptr) struct store *store = NULL;
+	AUTO_STRS recipes = STRS_INIT;
+
+	if (!c->worker->db || !fs_exists(dir))
+		return true;
+	if (!store_open(dir, &store, err)) {
+		say(c, "config", CHECK_NOTE, err->msg);
+		return true;
+	}
+	for (size_t i = 0; i < trees->n; i++) {
+		const char *recipe = conf_str(conf, "tree", trees->v[i], "recipe");
+
+		if (!recipe || strs_has(&recipes, recipe))
+			continue;
+		strs_push(&recipes, recipe);
+		if (!check_recipe(c, recipe, needs, store, err))
+			return false;
+	}
+	return true;
+}
+
+/* In a tested kernel they are not there by themselves. */
+static bool check_drivers(struct check *c, struct err *err)
+{
+	CLEANUP(needs_release) struct needs needs = {0};
+	AUTO_STR out = str_new(), text = str_new();
+	AUTO_FREE char *network = NULL, *root = NULL;
+	int status = -1;
+
+	if (!ssh_script(&c->ssh, needs_script, SCRIPT_S, &out, &status, err)) {
+		say(c, "drivers", CHECK_BAD, err->msg);
+		return !must_stop(err);
+	}
+	needs_parse(out.s, &needs);
+	network = strs_join(&needs.network, " ");
+	root = strs_join(&needs.root, " ");
+	str_addf(&text, "tested kernels need: network by %s, / by %s",
+		 *network ? network : "(unknown)", *root ? root : "(unknown)");
+	say(c, "drivers", CHECK_OK, text.s);
+	return check_recipes(c, &needs, err);
 }
 
 static const char modules_script[] =
@@ -399,8 +512,8 @@ bool check_machine(struct worker *w, const char *machine, const struct check_wis
 
 	ssh_init(&c.ssh, w, machine);
 	ok = set_out(&c, err) && check_ssh(&c, err) && check_scripts(&c, err) &&
-	     check_modules(&c, err) && check_initrd(&c, err) && check_power(&c, err) &&
-	     check_console(&c, err) && check_agent(&c, err) &&
+	     check_drivers(&c, err) && check_modules(&c, err) && check_initrd(&c, err) &&
+	     check_power(&c, err) && check_console(&c, err) && check_agent(&c, err) &&
 	     (!check_kexec(&c) || check_jump(&c, err)) && check_cycle(&c, err);
 	clean_up(&c);
 	if (c.bad && (ok || !must_stop(err)))

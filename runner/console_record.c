@@ -23,6 +23,8 @@
 /* A serial server sends what it had in store within this; a line that is never quiet ends the wait
  * after the second. */
 #define QUIET_S	    0.2
+/* What was sent a moment ago is on its way. */
+#define ARRIVE_S    0.02
 #define DRAIN_S	    2.0
 #define ORDER_MAX   512
 
@@ -41,6 +43,7 @@ struct recorder {
 	bool failing; /* the last try to connect failed, and that was said */
 	bool was_connected;
 	double since_s; /* of the connection */
+	double heard_s; /* when something came last */
 	double lost_s;
 	double retry_s;
 	double retry_at_s;
@@ -182,6 +185,7 @@ static bool keep(struct recorder *r, const char *bytes, size_t n, struct err *er
 		r->driver->take(&r->link, bytes, n, &taken);
 	else
 		str_addn(&taken, bytes, n);
+	r->heard_s = clock_mono_s();
 	if (r->on_terminal)
 		console_plain(taken.s, taken.len);
 	return append(r, taken.s, taken.len, err);
@@ -205,6 +209,12 @@ static bool read_console(struct recorder *r, struct err *err)
 	return lost(r, n == 0 || errno == EIO ? "the other side closed it" : strerror(errno), err);
 }
 
+/* Of QUIET_S, what is not over yet. */
+static double quiet_left_s(const struct recorder *r)
+{
+	return fmax(ARRIVE_S, fmax(r->since_s, r->heard_s) + QUIET_S - clock_mono_s());
+}
+
 /* Until nothing came for QUIET_S. */
 static bool drain(struct recorder *r, struct err *err)
 {
@@ -213,7 +223,7 @@ static bool drain(struct recorder *r, struct err *err)
 
 	while (r->link.fd >= 0 && clock_mono_s() < end) {
 		p.fd = r->link.fd;
-		if (poll(&p, 1, (int)(QUIET_S * 1000)) <= 0)
+		if (poll(&p, 1, (int)ceil(quiet_left_s(r) * 1000)) <= 0)
 			break;
 		if (!read_console(r, err))
 			return false;

@@ -279,6 +279,8 @@ static bool agent_job(struct worker *w, json_t **out, struct err *err)
 struct booted {
 	const struct machine *m;
 	const struct err *failure; /* of the machine; NULL = none */
+	const struct err
+		*left; /* it did not come home behind a result that counts; NULL = it did */
 	bool kept;
 };
 
@@ -288,7 +290,7 @@ static bool store_boot(struct worker *w, void *arg, struct err *err)
 	const struct machine *m = boot->m;
 	bool found;
 
-	if (!boot->kept && !keep_write(m, boot->failure, err))
+	if (!boot->kept && !keep_write(m, boot->failure, boot->left, err))
 		return false;
 	boot->kept = true;
 	if (!keep_store(w->db, w->store, m->worker->dir, &found, err))
@@ -302,12 +304,40 @@ static bool is_over(const struct worker *w, const struct err *err)
 	return err->kind == ERR_CONFLICT || (w->stop && *w->stop);
 }
 
+/* Brings the machine home. A result that counts is safe before that, and counts whatever becomes of the machine; what a
+ * kernel did wrong is its fault only when the machine comes back. */
+static bool come_home(struct worker *w, struct machine *m, struct booted *boot, struct err *why)
+{
+	bool ok = !boot->failure, counts = ok && !strcmp(m->outcome, "ok");
+	struct err again;
+
+	if (counts && !keep_write(m, NULL, NULL, &again))
+		log_warn("attempt %lld: its result cannot be kept yet: %s",
+			 (long long)w->lease.attempt, again.msg);
+	if (machine_recover(m, &again))
+		return ok;
+	if (!counts) {
+		*why = ok ? again : *why;
+		boot->failure = why;
+		return false;
+	}
+	log_warn("machine %s: its result counts, but it is not back: %s", m->name, again.msg);
+	if (!is_over(w, &again) && again.kind != ERR_DBDOWN) {
+		*why = again;
+		boot->left = why;
+	}
+	return true;
+}
+
 static bool boot_and_store(struct worker *w, struct machine *m, struct err *err)
 {
 	struct err why = {0};
-	bool ok = machine_boot(m, &why);
-	struct booted boot = {.m = m, .failure = ok ? NULL : &why};
+	struct booted boot = {.m = m};
+	bool ok;
 
+	if (!machine_boot(m, &why))
+		boot.failure = &why;
+	ok = come_home(w, m, &boot, &why);
 	if (!ok && is_over(w, &why)) {
 		*err = why;
 		return false;

@@ -2,7 +2,9 @@
 /* Results on their way. */
 #include "runner/keep.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/gzip.h"
@@ -29,7 +31,8 @@ static const char *attempt_outcome(const char *boot)
 	return "infra";
 }
 
-bool keep_write(const struct machine *m, const struct err *failure, struct err *err)
+bool keep_write(const struct machine *m, const struct err *failure, const struct err *left,
+		struct err *err)
 {
 	AUTO_FREE char *path = xasprintf("%s/result.json", m->worker->dir), *text = NULL;
 	int64_t free_bytes = fs_free_bytes(m->worker->dir);
@@ -45,9 +48,27 @@ bool keep_write(const struct machine *m, const struct err *failure, struct err *
 		js_set_str(o, "outcome",
 			   disk_full && strcmp(m->outcome, "ok") ? "infra" : m->outcome);
 	js_set_str(o, "reason", failure ? failure->msg : m->reason.len ? m->reason.s : NULL);
+	js_set_str(o, "left", left ? left->msg : NULL);
 	js_set_f64(o, "guest_s", m->guest_s);
 	text = js_text(o);
 	return fs_write_atomic(path, text, strlen(text), 0644, err);
+}
+
+/* Behind the console, which nobody writes any more; none is no error. */
+static bool add_dmesg(const char *console, const char *dir, struct err *err)
+{
+	static const char head[] = "\n--- mmperf: the kernel's log after the run ---\n";
+	AUTO_FREE char *path = xasprintf("%s/" KEEP_DMESG, dir);
+	AUTO_CLOSE int fd = -1;
+	AUTO_STR text = str_new();
+	struct err none;
+
+	if (!fs_read(path, MAX_LINES, &text, &none))
+		return true;
+	fd = open(console, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0 || !fs_write_fd(fd, head, strlen(head)) || !fs_write_fd(fd, text.s, text.len))
+		return err_sys(err, "cannot write %s", console);
+	return !unlink(path) || err_sys(err, "cannot remove %s", path);
 }
 
 /* The console as evidence, compressed; none is no error. */
@@ -56,6 +77,8 @@ static bool store_console(struct store *store, const char *dir, struct artifact 
 {
 	AUTO_FREE char *path = xasprintf("%s/console", dir), *packed = xasprintf("%s.gz", path);
 
+	if (!add_dmesg(path, dir, err))
+		return false;
 	if (!fs_exists(path))
 		return true;
 	return (gzip_file(path, packed, err) &&
@@ -82,7 +105,8 @@ static bool store_kept(struct db *db, struct store *store, const char *dir, cons
 {
 	CLEANUP(collect_free_ptr) struct collect *c = NULL;
 	const char *nonce, *outcome;
-	struct boot_end end = {.reason = js_str_or(o, "reason", NULL)};
+	struct boot_end end = {.reason = js_str_or(o, "reason", NULL),
+			       .left = js_str_or(o, "left", NULL)};
 	AUTO_FREE char *same_boot = NULL;
 	struct result *result;
 

@@ -9,8 +9,13 @@
 
 #include "runner/machine.h"
 
-/* failure: why machine_boot() failed; NULL when it did not. */
-bool keep_write(const struct machine *m, const struct err *failure, struct err *err) _must_check;
+/* File of the attempt's directory: the kernel's log after the run, which is kept behind what its console said. */
+#define KEEP_DMESG "dmesg"
+
+/* failure: why machine_boot() failed; left: why the machine did not come home behind a result that counts. NULL when they did
+ * not, or it is not known yet; may be called again. */
+bool keep_write(const struct machine *m, const struct err *failure, const struct err *left,
+		struct err *err) _must_check;
 /*
  * Stores what is kept in dir. *found false: there is nothing. On success, and when the lease was lost
  * (ERR_CONFLICT), dir is removed. Other errors leave it for a later try.

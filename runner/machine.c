@@ -257,7 +257,7 @@ bool machine_follow(struct machine *m, enum machine_wait until, double timeout_s
 		if (ended || timed_out)
 			break;
 		ended = proc_wait(&m->proc, LOOK_S, &status) || m->net.over;
-		if (m->by_console || m->by_net)
+		if (!ended && m->proc.pid <= 0)
 			clock_sleep_s(LOOK_S); /* there is no process to wait for */
 		timed_out = clock_mono_s() > end || console_watch_ended(&m->watch);
 		if (!worker_tick(m->worker, err))
@@ -332,13 +332,13 @@ bool machine_boot(struct machine *m, struct err *err)
 	const struct machine_driver *d = m->driver;
 	bool ok = d->load(m, err) && d->start(m, err) && (m->outcome || d->confirm(m, err)) &&
 		  (m->outcome || d->run(m, err)) && d->collect(m, err);
-	struct err again;
 
 	if (ok)
 		conclude(m);
-	if (d->recover(m, &again))
-		return ok;
-	if (ok)
-		*err = again;
-	return false;
+	return ok;
+}
+
+bool machine_recover(struct machine *m, struct err *err)
+{
+	return m->driver->recover(m, err);
 }

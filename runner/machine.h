@@ -38,7 +38,7 @@ struct machine {
 	struct console_watch watch;
 	bool by_console; /* the agent's lines come out of the console */
 	struct serial_lines serial;
-	bool by_net; /* the agent calls by TCP */
+	bool by_net; /* the agent calls by TCP, or answers by ssh */
 	struct net_lines net;
 	struct proc proc;    /* what must end with the boot */
 	const char *outcome; /* of boots; NULL while nothing is decided */
@@ -79,8 +79,10 @@ bool machine_add_knobs(const struct conf *conf, const char *name, json_t *job,
 void machine_init(struct machine *m, struct worker *worker, const struct machine_driver *driver,
 		  json_t *job);
 void machine_release(struct machine *m);
-/* All verbs. Afterwards outcome is set, or it failed (recover has run either way). */
+/* The verbs up to collect. Afterwards outcome is set, or it failed; machine_recover() has to follow either way. */
 bool machine_boot(struct machine *m, struct err *err) _must_check;
+/* False: the machine is not where the next boot can start from; that one will look after it first. */
+bool machine_recover(struct machine *m, struct err *err) _must_check;
 
 /* For drivers. */
 void machine_verdict(struct machine *m, const char *outcome, const char *fmt, ...) _printf_(3, 4);

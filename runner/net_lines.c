@@ -190,6 +190,13 @@ static bool find_peer(struct net_lines *n, const char *nonce, const char *lines,
 	return ok;
 }
 
+void net_lines_adopt(struct net_lines *n, int fd)
+{
+	net_lines_close(n);
+	n->peer = fd;
+	n->over = false;
+}
+
 bool net_lines_pull(struct net_lines *n, const char *nonce, const char *lines, struct err *err)
 {
 	AUTO_STR text = str_new();

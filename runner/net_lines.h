@@ -4,7 +4,7 @@
 
 /*
  * The agent's lines over the network (docs/protocol.md, "By the network"). Anybody may connect; who says the job's nonce first is
- * the agent, and all others are turned away.
+ * the agent, and all others are turned away. Or over a connection that is there already.
  */
 
 #include "base/str.h"
@@ -31,6 +31,8 @@ void net_lines_close(struct net_lines *n);
  * port any is taken. Listens on that port of all addresses, since translation may lie between. *address is the caller's to free. */
 bool net_lines_listen(struct net_lines *n, const char *place, char **address, int *port,
 		      struct err *err) _must_check;
+/* fd, which never blocks and is taken, is the agent already. */
+void net_lines_adopt(struct net_lines *n, int fd);
 /* Appends what the agent has sent meanwhile to the file of the lines. Does not wait. */
 bool net_lines_pull(struct net_lines *n, const char *nonce, const char *lines,
 		    struct err *err) _must_check;

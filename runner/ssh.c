@@ -12,6 +12,7 @@
 #define MAX_SAID   ((size_t)4 << 20)
 #define CHECK_S	   0.02
 #define MUX_WAIT_S 10.0
+#define LOOK_S	   0.5
 
 /* A machine that comes up loses what was sent to it before, and ssh waits seconds until it asks again: so another one
  * asks meanwhile, as long as none has got an answer. */
@@ -32,6 +33,7 @@ void ssh_init(struct ssh *ssh, struct worker *worker, const char *machine)
 		.config = conf_str(conf, "machine", machine, "ssh-config"),
 		.known_hosts = conf_str(conf, "machine", machine, "known-hosts"),
 		.master = PROC_NONE,
+		.shell = SSH_SHELL_NONE,
 	};
 }
 
@@ -46,6 +48,7 @@ static void remove_dir(char **dir)
 
 void ssh_disconnect(struct ssh *ssh)
 {
+	ssh_shell_close(&ssh->shell);
 	proc_kill(&ssh->master, 0);
 	remove_dir(&ssh->dir);
 }
@@ -53,7 +56,7 @@ void ssh_disconnect(struct ssh *ssh)
 void ssh_release(struct ssh *ssh)
 {
 	ssh_disconnect(ssh);
-	*ssh = (struct ssh){.master = PROC_NONE};
+	*ssh = (struct ssh){.master = PROC_NONE, .shell = SSH_SHELL_NONE};
 }
 
 static void push_option(struct strs *argv, const char *option)
@@ -93,13 +96,6 @@ static void push_options(const struct ssh *ssh, const char *dir, struct strs *ar
 		strs_push(argv, "-o");
 		strs_pushf(argv, "ControlPath=%s/c", dir);
 	}
-}
-
-void ssh_argv(const struct ssh *ssh, struct strs *argv)
-{
-	strs_push(argv, "ssh");
-	push_options(ssh, ssh->dir, argv);
-	strs_pushl(argv, "-o", "ControlMaster=no", "-T", ssh->destination, AS_ROOT, NULL);
 }
 
 void ssh_assign(struct str *script, const char *name, const char *value)
@@ -313,14 +309,48 @@ bool ssh_connect(struct ssh *ssh, double timeout_s, struct err *err)
 	return worker_hold(ssh->worker, WORKER_HOLD_S, err) && open_master(ssh, timeout_s, err);
 }
 
+/* What ssh says lies beside the control socket; without a connection, in the attempt's directory. */
+static bool open_shell(struct ssh *ssh, struct err *err)
+{
+	AUTO_FREE char *said = xasprintf("%s/ssh.shell", ssh->dir ? ssh->dir : ssh->worker->dir);
+	AUTO_STRS argv = STRS_INIT;
+
+	if (!worker_hold(ssh->worker, WORKER_HOLD_S, err))
+		return false;
+	if (ssh_shell_lives(&ssh->shell))
+		return true;
+	strs_push(&argv, "ssh");
+	push_options(ssh, ssh->dir, &argv);
+	strs_pushl(&argv, "-o", "ControlMaster=no", "-T", ssh->destination, AS_ROOT, NULL);
+	return ssh_shell_open(&ssh->shell, &argv, said, err);
+}
+
 bool ssh_script(struct ssh *ssh, const char *script, double timeout_s, struct str *out, int *status,
 		struct err *err)
 {
-	CLEANUP(proc_spec_release) struct proc_spec spec = {.stdin_text = script};
+	double end = clock_mono_s() + timeout_s;
+	bool ok = open_shell(ssh, err);
 
-	ssh_argv(ssh, &spec.argv);
-	return run(ssh, &spec, timeout_s, out, status, err) ||
-	       err_wrap(err, "machine %s", ssh->destination);
+	if (ok)
+		ssh_shell_ask(&ssh->shell, script);
+	while (ok && !ssh_shell_hear(&ssh->shell, LOOK_S, out, status)) {
+		ok = worker_tick(ssh->worker, err);
+		if (ok && clock_mono_s() > end)
+			ok = err_set(err, ERR_TIMEOUT, "a script did not end within %g s",
+				     timeout_s);
+	}
+	if (ok)
+		return true;
+	ssh_shell_close(&ssh->shell);
+	return err_wrap(err, "machine %s", ssh->destination);
+}
+
+bool ssh_start(struct ssh *ssh, const char *script, struct proc *proc, int *fd, struct err *err)
+{
+	if (!open_shell(ssh, err))
+		return err_wrap(err, "machine %s", ssh->destination);
+	ssh_shell_hand_over(&ssh->shell, script, proc, fd);
+	return true;
 }
 
 bool ssh_push(struct ssh *ssh, const struct strs *locals, const char *dir, double timeout_s,

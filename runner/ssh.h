@@ -7,7 +7,7 @@
  * keys that must be known beforehand, never a password. Each action needs the worker's lease.
  */
 
-#include "base/proc.h"
+#include "runner/ssh_shell.h"
 #include "runner/worker.h"
 
 struct ssh {
@@ -16,6 +16,7 @@ struct ssh {
 		*known_hosts; /* of the settings; the last two may be NULL */
 	char *dir;	      /* holds the control socket; NULL before it */
 	struct proc master;
+	struct ssh_shell shell;	 /* of root's, once a script was run */
 	bool (*over)(void *arg); /* asked while it connects: true ends that; NULL: never */
 	void *over_arg;
 };
@@ -34,8 +35,8 @@ void ssh_release(struct ssh *ssh);
 bool ssh_connect(struct ssh *ssh, double timeout_s, struct err *err) _must_check;
 
 /*
- * Runs script by sh as root (sudo -n unless the login user is root). out gets what it said, also
- * when it fails: status is its exit status, 255 when the connection broke. False: it could not be
+ * Runs script by sh as root (sudo -n unless the login user is root), in one session with those before it. out gets what it
+ * said, also when it fails: status is its exit status, 255 when the connection broke. False: it could not be
  * run, or ran into the timeout (ERR_TIMEOUT).
  */
 bool ssh_script(struct ssh *ssh, const char *script, double timeout_s, struct str *out, int *status,
@@ -43,9 +44,10 @@ bool ssh_script(struct ssh *ssh, const char *script, double timeout_s, struct st
 /* Copies local files into a directory that the login user can write, under their own names. */
 bool ssh_push(struct ssh *ssh, const struct strs *locals, const char *dir, double timeout_s,
 	      struct err *err) _must_check;
-/* What stands before the remote command of a script that reads its text from stdin; for a child that
- * goes on beside us. */
-void ssh_argv(const struct ssh *ssh, struct strs *argv);
+/* Runs script as the last one of that session, beside us: *proc is its end and *fd, which never blocks, what it says, both the
+ * caller's. */
+bool ssh_start(struct ssh *ssh, const char *script, struct proc *proc, int *fd,
+	       struct err *err) _must_check;
 
 /* Adds NAME='VALUE' and a newline, safe for any shell of POSIX. */
 void ssh_assign(struct str *script, const char *name, const char *value);

@@ -120,11 +120,11 @@ static const char load_script[] = DROP_MODULES
 	"done\n"
 	"fail \"the kernel cannot be loaded${why}\"\n";
 
-/* The session has to end before the machine does, else we would wait for it. */
+/* The answer has to be on its way before the machine goes, else we would wait for it. */
 static const char direct_script[] =
 	"[ \"$(cat /sys/kernel/kexec_loaded)\" = 1 ] || exit 3\n"
 	"sync\n"
-	"setsid sh -c 'sleep 0.3; sync; exec kexec -e' >/dev/null 2>&1 </dev/null &\n";
+	"setsid sh -c 'sleep 0.2; exec kexec -e' >/dev/null 2>&1 </dev/null &\n";
 
 static const char shutdown_script[] =
 	"[ \"$(cat /sys/kernel/kexec_loaded)\" = 1 ] || exit 3\n"
@@ -137,9 +137,12 @@ static const char reboot_script[] =
 	"export SYSTEMCTL_SKIP_AUTO_KEXEC=1\n"
 	"setsid sh -c 'sleep 0.2; exec reboot' >/dev/null 2>&1 </dev/null &\n";
 
+/* A kernel without CONFIG_MAGIC_SYSRQ is told by reboot(2), which asks its drivers first, what may hang. */
 static const char sysrq_script[] =
 	"kexec -u >/dev/null 2>&1\n"
-	"echo 1 >/proc/sys/kernel/sysrq\n"
+	"[ ! -e /proc/sys/kernel/sysrq ] || echo 1 >/proc/sys/kernel/sysrq\n"
+	"[ -w /proc/sysrq-trigger ] || { sync; export SYSTEMCTL_SKIP_AUTO_KEXEC=1; setsid sh -c "
+	"'sleep 0.2; reboot -f -f || reboot -f' >/dev/null 2>&1 </dev/null & exit 0; }\n"
 	"setsid sh -c 'sleep 0.2; for k in s u b; do echo $k; sleep 0.5; done >/proc/sysrq-trigger'"
 	" >/dev/null 2>&1 </dev/null &\n";
 

@@ -11,8 +11,8 @@
 #	metal_tree          $dir/tree: branch main, one commit for each kind of kernel; their hashes in $dir/tree.commits
 #	metal_gone          ends all of it
 #
-# $dir/box/mood, one word a line, is what it does wrong: no-s, no-c (kexec -s, -c refuse), no-reboot (reboot hangs), dead (never
-# comes back), stay (a jump does nothing), slow-jump (the old boot answers for a while), upgrade (a reboot with a kernel
+# $dir/box/mood, one word a line, is what it does wrong: no-s, no-c (kexec -s, -c refuse), no-reboot (reboot hangs), stuck (it hangs unless it is forced), dead (never
+# comes back, nor from an initramfs), stay (a jump does nothing), slow-jump (the old boot answers for a while), upgrade (a reboot with a kernel
 # loaded jumps, as systemd's does), damaged (what arrives is not what was sent).
 #
 # Its console is a file, $dir/box/console (metal_console: the settings to hear it). Kinds of kernels: silent; panics and
@@ -35,7 +35,7 @@ metal_make() {
 	for key in id host; do
 		ssh-keygen -q -t ed25519 -N '' -f "$box/$key"
 	done
-	metal_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	metal_port=$(free_port)
 	echo "box $(cut -d' ' -f1,2 "$box/host.pub")" >"$box/known_hosts"
 	: >"$box/mood"
 	: >"$box/console"
@@ -108,6 +108,7 @@ metal_programs() {
 		echo init ended >>$box/done
 		sleep 0.5
 		kill \$log
+		! grep -qx dead $box/mood || exit 0
 		$box/boot base
 		/usr/sbin/sshd -f $box/sshd_config -E $box/sshd.log
 	EOF
@@ -140,6 +141,7 @@ metal_programs() {
 		'reboot '*)
 			echo reboot >>$box/done
 			if grep -qx no-reboot $box/mood; then sleep 100; exit 1; fi
+			if grep -qx stuck $box/mood && [ "\$1" != -f ]; then sleep 100; exit 1; fi
 			if grep -qx upgrade $box/mood && [ "\$(cat $box/kernel/kexec_loaded)" = 1 ]; then exec $box/kexec -e; fi
 			exec setsid $box/boot base ;;
 		esac

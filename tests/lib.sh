@@ -13,6 +13,8 @@
 #	wait_sql SECONDS TEXT          until the query answers t
 #	kernel_lab NAME THREADS SIZE   sections for tree NAME in $dir/tree, a recipe that asks for nothing, a short fault suite, and a
 #	                               detector that raises nothing
+#	free_port                      a port of 127.0.0.1 that nothing has, below those that the kernel gives to whoever connects: none of
+#	                               these can take it meanwhile
 #	lab_starts                     bisector and runner, until a machine and a snapshot are there: a TAP line
 #	test_end                       prints the plan
 
@@ -99,6 +101,21 @@ test_begin() {
 	daemons=''
 	trap _finish EXIT
 	trap 'exit 130' INT TERM
+}
+
+free_port() {
+	python3 - <<-'PY'
+		import random, socket
+		low = int(open("/proc/sys/net/ipv4/ip_local_port_range").read().split()[0])
+		while True:
+		    try:
+		        with socket.socket() as s:
+		            s.bind(("127.0.0.1", random.randrange(10000, max(low, 11000))))
+		            print(s.getsockname()[1])
+		            break
+		    except OSError:
+		        pass
+	PY
 }
 
 # The part of the settings that every test wants.

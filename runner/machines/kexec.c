@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "db/machine_event.h"
 #include "runner/initramfs.h"
+#include "runner/keep.h"
 #include "runner/recover.h"
 
 /* Pushing and loading: 40 MB over a slow link, and a kernel that is checked and relocated. */
@@ -22,7 +23,7 @@
 /* The first look; a machine that is up answers sooner. */
 #define FIRST_S 30.0
 /* Behind a direct jump the old boot goes on for a moment: who asked it would wait for an answer in vain. */
-#define GONE_S	0.5
+#define GONE_S	0.35
 
 struct kexec {
 	struct ssh ssh;
@@ -56,8 +57,7 @@ static bool set_out(struct machine *m, struct err *err)
 	k = m->state = xcalloc(1, sizeof(*k));
 	ssh_init(&k->ssh, m->worker, m->name);
 	return power_open(settings, m->name, &guard, &k->power, err) &&
-	       console_source_open(settings, m->name, m->console_path, &k->console, err) &&
-	       console_source_mark(k->console, "before the jump", &m->console_from, err);
+	       console_source_open(settings, m->name, m->console_path, &k->console, err);
 }
 
 static void forget(struct machine *m)
@@ -244,7 +244,7 @@ static void keep_text(struct machine *m, const char *name, const struct str *tex
 		log_warn("machine %s: its kernel log cannot be kept: %s", m->name, err.msg);
 }
 
-/* Without a console the kernel's log is what it said. */
+/* Not all that a kernel logs goes to its console. */
 static void keep_dmesg(struct machine *m)
 {
 	struct kexec *k = m->state;
@@ -252,7 +252,7 @@ static void keep_dmesg(struct machine *m)
 	struct err err;
 
 	if (target_dmesg(&k->ssh, &text, &err))
-		keep_text(m, "console", &text);
+		keep_text(m, KEEP_DMESG, &text);
 	else
 		log_warn("machine %s: its kernel log could not be fetched: %s", m->name, err.msg);
 }
@@ -389,8 +389,10 @@ static bool kexec_load(struct machine *m, struct err *err)
 	if (!set_out(m, err))
 		return false;
 	k = m->state;
+	/* the console has connected meanwhile, and said what it had in store */
 	if (!settings_fit(m, err) || !find_machine(m, err) ||
 	    (by_firmware(m) && !restart(m, err)) ||
+	    !console_source_mark(k->console, "before the jump", &m->console_from, err) ||
 	    !target_can_load(&k->before, m->name, target_dir(m->worker, m->name), err))
 		return false;
 	return command_line(m, &k->before, &line, err) && load(m, line.s, err);
@@ -407,21 +409,18 @@ static bool is_our_boot(struct machine *m, const struct target_state *now)
 static bool start_agent(struct machine *m, struct err *err)
 {
 	AUTO_FREE char *job = NULL;
-	/* ssh says there that the other side is gone: no line of the agent's */
-	AUTO_FREE char *said = xasprintf("%s/ssh.agent", m->worker->dir);
-	CLEANUP(proc_spec_release)
-	struct proc_spec spec = {.out_path = m->lines_path, .err_path = said};
 	struct kexec *k = m->state;
 	AUTO_STR script = str_new();
+	int fd;
 
 	if (!job_text(m, &job, err) ||
 	    !target_push_agent(&k->ssh, target_dir(m->worker, m->name), m->agent, k->now.agent, job,
-			       &script, err))
+			       &script, err) ||
+	    !ssh_start(&k->ssh, script.s, &m->proc, &fd, err))
 		return false;
-	spec.stdin_text = script.s;
-	ssh_argv(&k->ssh, &spec.argv);
-	return proc_start(&spec, &m->proc, err) &&
-	       machine_follow(m, MACHINE_HELLO, seconds(m, "boot-timeout"), NULL, err);
+	net_lines_adopt(&m->net, fd);
+	m->by_net = true;
+	return machine_follow(m, MACHINE_HELLO, seconds(m, "boot-timeout"), NULL, err);
 }
 
 /* A kernel that came up to user space and has no network is no kernel that got worse: its configuration does
@@ -496,7 +495,7 @@ static bool kexec_collect(struct machine *m, struct err *err _unused)
 			show_last_words(m);
 		return true;
 	}
-	if (!k->console)
+	if (!in_initramfs(m))
 		keep_dmesg(m);
 	k->left = in_initramfs(m) || !collect_ended(m->collect);
 	return true;

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 test_begin
 
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(free_port)
 login=$(id -un)
 [ "$(id -u)" != 0 ] || login=postgres # who has a shell and no sudo
 for key in id other host host2; do

@@ -12,7 +12,7 @@ settings() { # lines of the machine's
 	stop_daemon runner
 	{
 		settings_head
-		metal_settings 30 20
+		metal_settings 30 "${back_s:-20}"
 		metal_console
 		printf '\t%s\n' 'root = initramfs' "$@"
 		kernel_lab played 1 2M
@@ -69,6 +69,43 @@ is "... are all there" "$(numbers)" '1|t'
 is "... and none of them on the console" "$(pieces)" "$said"
 like "what stands in front of the agent has run before it" "$(cat "$box/console")" '\] prepared$'
 is "... and it is back in its own kernel" "$(paste -s -d ' ' "$box/boots")" 'good base'
+
+# --- a machine that does not come home behind its result ---------------------------------------------------------------------
+back_s=5
+settings 'power-delay = 0'
+echo dead >"$box/mood"
+like "a complete result counts, though its machine does not come home" "$(one)" '^ok\|initramfs\|the machine did not come back \(tried: waiting, .*power cycle\)'
+is "... are all there" "$(numbers)" '1|t'
+id=$(sql 'select max(id) from requests')
+is "... its job is done, and the machine has failed once" "$(sql "select j.state, m.state, m.failures from jobs j, machines m where j.request = $id and j.kind = 'boot'")" 'done|up|1'
+: >"$box/mood"
+stop_daemon bisector
+sed -i '/suite = none-here/d' "$dir/config"
+daemon bisector
+ok "... which a canary brings home, unasked" wait_sql 120 "select exists (select from jobs where purpose = 'canary' and state = 'done') and (select bool_and(failures = 0 and state = 'up') from machines)"
+
+settings 'power-delay = 0'
+stop_daemon bisector
+daemon bisector
+echo dead >"$box/mood"
+: >"$box/done"
+mmperf run "$(head -n 1 "$dir/tree.commits")" -n 1 --no-wait >"$dir/out" 2>&1
+id=$(sql 'select max(id) from requests')
+switched() {
+	for _ in $(seq 600); do
+		! grep -qx reset "$box/done" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+ok "kill -9 of the runner while it brings the machine home" switched
+kill9 runner
+: >"$box/mood"
+daemon runner
+ok "... the result counts" wait_sql 60 "select count(*) = 1 and bool_and(b.outcome = 'ok' and j.state = 'done') from boots b join attempts a on a.id = b.attempt join jobs j on j.id = a.job where j.request = $id"
+is "... once" "$(numbers)" '1|t'
+like "the next boot finds the machine and brings it home first" "$(one)" '^ok\|initramfs\|$'
+back_s=20
 
 # --- settings ------------------------------------------------------------------------------------------------------------
 settings 'results = udp://127.0.0.1'

@@ -106,7 +106,7 @@ like 'a break by serial over LAN' "$(mmperf machine console m1 --sysrq b 2>&1)" 
 is 'off' "$(power off) $(guest)" 'machine m1: power off is done none'
 
 # ... and by telnet, as terminal servers offer it (ipmi_sim keeps breaks to itself)
-line=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+line=$(free_port)
 nice -n 5 qemu-system-x86_64 -nodefaults -no-user-config -display none -m 32 -machine pc -drive "file=$dir/disk,format=raw,if=ide,snapshot=on" \
 	-chardev "socket,id=com1,host=127.0.0.1,port=$line,server=on,wait=off,telnet=on" -serial chardev:com1 2>"$dir/qemu.log" &
 qemu=$!

@@ -26,12 +26,19 @@ mood() {
 	# after each recovery comes a canary (28-health), which would double the time of this: there is no such suite
 	printf '[health]\n\tfirmware-every = 0\n\tsuite = none-here\n'
 } >"$dir/config"
+# as a whole .config would have it, of a kernel with neither disks nor a network
+echo 'CONFIG_CC_VERSION_TEXT="played"' >>"$dir/none.config"
 echo '[    9.0] Kernel panic - not syncing: of last week' >"$box/console"
 metal_power on
 lab_starts
 ok "its routine boots go well, though an old panic stands on its console (16)" \
 	wait_sql 300 "select count(*) = 2 from jobs where purpose = 'detect' and kind = 'boot' and state = 'done'"
-
+record() { # condition: what the console of such a boot said, and what was kept behind it
+	_sum=$(sql "select sha256 from artifacts where id = (select console from boots where $1 order by id desc limit 1)")
+	zcat "$dir/state/artifacts/$(echo "$_sum" | cut -c1-2)/$(echo "$_sum" | cut -c3-)"
+}
+like "the kernel's log is fetched after the run, and kept behind what the console said" "$(record "outcome = 'ok'" | sed -n '/: the jump ---/,$p')" \
+	"^--- mmperf: the kernel's log after the run ---\$"
 ask() { # kind: one attempt of it
 	wait_sql 60 "select not exists (select from jobs where state in ('queued', 'running')) and not exists (select from leases)"
 	: >"$box/boots"
@@ -67,8 +74,7 @@ mood
 like "it panics and stays so (13)" "$(one panics)" '^panic\|.*Kernel panic - not syncing: VFS.*no driver for the machine.s root disk .*: add them to the recipe, or set initrd-command'
 like "... the switch brings it back" "$(by)" 'power reset$'
 at_home panics base
-console=$(sql "select sha256 from artifacts where id = (select console from boots where outcome = 'panic' order by id desc limit 1)")
-zcat "$dir/state/artifacts/$(echo "$console" | cut -c1-2)/$(echo "$console" | cut -c3-)" >"$dir/heard"
+record "outcome = 'panic'" >"$dir/heard"
 like "... the console is kept, and what was there before the jump stands before it" "$(sed '/: the jump ---/,$d' "$dir/heard")" 'of last week$'
 like "... behind it the panic of this boot" "$(sed '1,/: the jump ---/d' "$dir/heard")" 'VFS: Unable to mount root'
 like "it panics and restarts by itself (13)" "$(one restarts)" '^panic\|.*Kernel panic - not syncing: VFS'
@@ -124,6 +130,11 @@ mood no-reboot
 like "another kernel than the one loaded (7)" "$(one liar)" '^wrong_kernel\|build-id [0-9a-f]+ runs, [0-9a-f]+ was loaded'
 like "... a reboot that hangs is not waited for (8)" "$(by)" '^waiting, reboot by ssh, sysrq by ssh, power (reset|cycle)$'
 like "... it is back in its own kernel" "$(paste -s -d ' ' "$box/boots")" '^liar( base)+$'
+if [ ! -e /proc/sysrq-trigger ]; then
+	mood stuck
+	one liar >/dev/null
+	like "a kernel without sysrq is restarted by force (8)" "$(by)" '^waiting, reboot by ssh, sysrq by ssh$'
+fi
 
 # --- what somebody left behind ---------------------------------------------------------------------------------------
 mood
@@ -134,6 +145,8 @@ echo 'next_entry=test kernel' >"$box/bootdir/grub/grubenv"
 like "a one-shot boot entry (14)" "$(mmperf machine check box --no-jump 2>&1)" 'BAD +boot entry +a one-shot entry is left in /boot/grub/grubenv: grub-editenv'
 rm "$box/bootdir/grub/grubenv"
 like "... and none" "$(mmperf machine check box --no-jump 2>&1)" 'ok +boot entry +nothing is left'
+like "kernels without what its root file system needs (2)" "$(mmperf machine check box --no-jump 2>&1)" \
+	'BAD +config +kernels of recipe none would not have the root file system: add .*CONFIG_[A-Z0-9_]+=y \([a-z0-9]+\)'
 mmperf machine release box >/dev/null
 
 # --- a machine that dies -----------------------------------------------------------------------------------------------
