@@ -169,6 +169,7 @@ void lattice_init(struct lattice *l, double sigma, const struct lattice_range *r
 		.sigma = sigma,
 		.h = h,
 		.from = level + first * h,
+		.edge = {shift->lo / h, shift->hi / h},
 		.row = old.row,
 		.narrow = old.narrow,
 		.room = old.room,
@@ -176,8 +177,6 @@ void lattice_init(struct lattice *l, double sigma, const struct lattice_range *r
 		.log_narrow = old.log_narrow,
 		.cap = old.cap,
 	};
-	l->edge[0] = shift->lo / h;
-	l->edge[1] = shift->hi / h;
 	l->points = (size_t)ceil((range->hi - l->from) / h) + 1;
 	l->points += -l->points % LATTICE_LANES;
 	lay_hats(l, shift);
@@ -596,8 +595,7 @@ WITHIN struct span core_of(const struct span *span)
 	return core;
 }
 
-/* Points of it that are above that. Levels between which the boots of a side are divided are a peak
- * each, and what lies between does not make them wider. */
+/* Points of it above that: a side divided between two levels has two peaks, no wider for the gap. */
 WITHIN size_t core_points(const struct span *core)
 {
 	float least = (float)two_sds * core->top;
@@ -628,7 +626,7 @@ WITHIN bool meets(const struct pairs *p, const struct span *inner, double shift)
 	return false;
 }
 
-/* Whether an end of the prior counts: the levels are apart by a shift beyond it, or nearly. */
+/* Whether the levels are apart by a shift beyond an end of the prior, or nearly. */
 WITHIN bool meets_end(const struct lattice *l, const struct pairs *p, const struct span *inner,
 		      const struct span *outer)
 {
@@ -788,9 +786,8 @@ WIDE static double estimate(const struct lattice *l, const struct lattice_plan *
 		return sums.z;
 	}
 	pairs = pairs_of(l, &before, &after);
-	for (size_t i = pairs.outer.first; i < pairs.outer.end; i += pairs.stride) {
+	for (size_t i = pairs.outer.first; i < pairs.outer.end; i += pairs.stride)
 		sum += (double)pairs.outer.v[i] * sum_inner_total(&pairs, i);
-	}
 	return sum * l->h * (double)pairs.stride;
 }
 
