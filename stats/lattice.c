@@ -169,6 +169,7 @@ void lattice_init(struct lattice *l, double sigma, const struct lattice_range *r
 		.sigma = sigma,
 		.h = h,
 		.from = level + first * h,
+		.edge = {shift->lo / h, shift->hi / h},
 		.row = old.row,
 		.narrow = old.narrow,
 		.room = old.room,
@@ -176,7 +177,6 @@ void lattice_init(struct lattice *l, double sigma, const struct lattice_range *r
 		.log_narrow = old.log_narrow,
 		.cap = old.cap,
 	};
-	l->edge = shift->lo / h;
 	l->points = (size_t)ceil((range->hi - l->from) / h) + 1;
 	l->points += -l->points % LATTICE_LANES;
 	lay_hats(l, shift);
@@ -582,7 +582,7 @@ struct pairs {
 static const double step_sds = 1.2;
 /* A normal curve is above this share of its largest within two deviations. */
 static const double two_sds = 0.1353;
-/* Share of the outer side's largest at which the prior's lower end matters: below it a jump there
+/* Share of the outer side's largest at which an end of the prior matters: below it a jump there
  * is less than what the rule is off by. */
 static const double edge_counts = 1e-3;
 
@@ -595,12 +595,27 @@ WITHIN struct span core_of(const struct span *span)
 	return core;
 }
 
-/* Whether the least shift, seen from the inner side, falls where the outer side is likely. */
-WITHIN bool meets_edge(const struct lattice *l, const struct pairs *p, const struct span *inner)
+/* Points of it above that: a side divided between two levels has two peaks, no wider for the gap. */
+WITHIN size_t core_points(const struct span *core)
 {
-	double width = (double)(inner->end - inner->first),
-	       apart = p->mirrored ? l->edge : -l->edge;
-	double at = 0.5 * (double)(inner->first + inner->end) + apart;
+	float least = (float)two_sds * core->top;
+	size_t n = 0;
+
+	for (size_t i = core->first; i < core->end; i++)
+		n += core->v[i] > least;
+	return n;
+}
+
+WITHIN double middle(const struct span *span)
+{
+	return 0.5 * (double)(span->first + span->end);
+}
+
+/* Whether this shift, seen from the inner side, falls where the outer side is likely. */
+WITHIN bool meets(const struct pairs *p, const struct span *inner, double shift)
+{
+	double width = (double)(inner->end - inner->first);
+	double at = middle(inner) + (p->mirrored ? shift : -shift);
 	double from = fmax(at - width, (double)p->outer.first);
 	double to = fmin(at + width, (double)p->outer.end - 1.0);
 	float least = (float)edge_counts * p->outer.top;
@@ -611,8 +626,18 @@ WITHIN bool meets_edge(const struct lattice *l, const struct pairs *p, const str
 	return false;
 }
 
-/* By the deviation of the outer side, as long as the weight of its points is smooth: where the least
- * shift counts that is a jump, blurred by the inner side. */
+/* Whether the levels are apart by a shift beyond an end of the prior, or nearly. */
+WITHIN bool meets_end(const struct lattice *l, const struct pairs *p, const struct span *inner,
+		      const struct span *outer)
+{
+	double apart = p->mirrored ? middle(outer) - middle(inner) : middle(inner) - middle(outer);
+
+	return apart < l->edge[0] || apart > l->edge[1] || meets(p, inner, l->edge[0]) ||
+	       meets(p, inner, l->edge[1]);
+}
+
+/* By the deviation of the outer side, as long as the weight of its points is smooth: where an end of
+ * the prior counts there is a jump, blurred by the inner side. */
 WITHIN size_t stride_of(const struct lattice *l, const struct pairs *p)
 {
 	struct span inner, outer;
@@ -623,9 +648,9 @@ WITHIN size_t stride_of(const struct lattice *l, const struct pairs *p)
 		return 1;
 	inner = core_of(&p->inner);
 	outer = core_of(&p->outer);
-	width = (double)(outer.end - outer.first);
-	if (meets_edge(l, p, &inner))
-		width = fmin(width, (double)(inner.end - inner.first));
+	width = (double)core_points(&outer);
+	if (meets_end(l, p, &inner, &outer))
+		width = fmin(width, (double)core_points(&inner));
 	return (size_t)fmax(1.0, 0.25 * step_sds * width);
 }
 
@@ -761,9 +786,8 @@ WIDE static double estimate(const struct lattice *l, const struct lattice_plan *
 		return sums.z;
 	}
 	pairs = pairs_of(l, &before, &after);
-	for (size_t i = pairs.outer.first; i < pairs.outer.end; i += pairs.stride) {
+	for (size_t i = pairs.outer.first; i < pairs.outer.end; i += pairs.stride)
 		sum += (double)pairs.outer.v[i] * sum_inner_total(&pairs, i);
-	}
 	return sum * l->h * (double)pairs.stride;
 }
 

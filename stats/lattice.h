@@ -34,7 +34,7 @@ struct lattice {
 	/* [6][2 points + 1]: prior of the shift being about m - points spacings, and that times
 	 * the shift and its square; then the three mirrored */
 	float *hat;
-	double edge;	 /* least shift, in spacings */
+	double edge[2];	 /* least and largest shift, in spacings */
 	bool one_shift;	 /* it is known */
 	double *history; /* prior of level0 at the points, or NULL: flat */
 	float *ones;	 /* [points] */
