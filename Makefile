@@ -110,20 +110,23 @@ $(O)/tests/fuzz_%: tests/fuzz/%.c $(archive) $(O)/.flags
 
 .PHONY: setup demo check check-all check-unit check-e2e check-kernel fuzz bench lint format install uninstall clean help bench-measure bench-decide bench-decide-full bench-metal bench-metal-full
 
+# As many at a time as there are CPUs, where the caller does not say.
+side_by_side = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
 setup: ## install what is needed (as root: Debian packages and users)
 	@sh deploy/setup
 
 demo: setup ## the main job on real kernels, from nothing to the mail
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(side_by_side) all
 	@sh deploy/demo --build $(O) $(DEMO_ARGS)
 
 .PHONY: demo-metal
 demo-metal: setup ## a bare-metal machine, made of QEMU: checked, measured, and brought back
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(side_by_side) all
 	@sh deploy/demo-metal --build $(O) $(DEMO_ARGS)
 
 check: setup ## set up, build, and run the tests
-	@$(MAKE) --no-print-directory all tests
+	@$(MAKE) --no-print-directory $(side_by_side) all tests
 	@O=$(O) sh tests/run $(CHECK_ARGS)
 
 check-all: ## the same with the slow ones: a second plant, more kernels (Debian's 6.1), clean rebuilds, bare metal and how it fails
