@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,4 +65,14 @@ bool secret_read(const char *path, struct str *out, struct err *err)
 	str_addn(out, buf, strcspn(buf, "\r\n"));
 	explicit_bzero(buf, sizeof(buf));
 	return out->len ? true : err_set(err, ERR_USAGE, "the password file %s is empty", file);
+}
+
+void secret_nonce(char nonce[SECRET_NONCE_SIZE])
+{
+	unsigned char bytes[(SECRET_NONCE_SIZE - 1) / 2];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		abort();
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(nonce + 2 * i, 3, "%02x", bytes[i]);
 }

@@ -2,7 +2,7 @@
 #ifndef BASE_SECRET_H
 #define BASE_SECRET_H
 
-/* Passwords: read from a file when they are used, wiped afterwards; never in a message. */
+/* Passwords: read from a file when they are used, wiped afterwards; never in a message. And what nobody can guess. */
 
 #include "base/str.h"
 
@@ -15,5 +15,9 @@
 bool secret_read(const char *path, struct str *out, struct err *err) _must_check;
 /* Overwrites and releases. */
 void secret_wipe(struct str *str);
+
+#define SECRET_NONCE_SIZE 33
+/* 128 bits of the kernel's, as hex digits. */
+void secret_nonce(char nonce[SECRET_NONCE_SIZE]);
 
 #endif

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -63,16 +62,6 @@ bool machine_add_knobs(const struct conf *conf, const char *name, json_t *job, s
 	return true;
 }
 
-static void make_nonce(char nonce[33])
-{
-	unsigned char bytes[16];
-
-	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-		abort();
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(nonce + 2 * i, 3, "%02x", bytes[i]);
-}
-
 void machine_init(struct machine *m, struct worker *worker, const struct machine_driver *driver,
 		  json_t *job)
 {
@@ -88,7 +77,7 @@ void machine_init(struct machine *m, struct worker *worker, const struct machine
 		.proc = PROC_NONE,
 		.reason = str_new(),
 	};
-	make_nonce(m->nonce);
+	secret_nonce(m->nonce);
 	js_set_i64(owned, "v", 1);
 	js_set_str(owned, "nonce", m->nonce);
 	js_set_bool(owned, "init", driver->agent_is_init);

@@ -12,6 +12,7 @@
  */
 
 #include "base/js.h"
+#include "base/secret.h"
 #include "runner/collect.h"
 #include "runner/console.h"
 #include "runner/console_watch.h"
@@ -28,7 +29,7 @@ struct machine {
 	const char *modules;  /* path of their archive; NULL: the kernel has none */
 	const char *build_id; /* that it must have; NULL: any */
 	const char *agent;    /* path of mmperf-agent */
-	char nonce[33];
+	char nonce[SECRET_NONCE_SIZE];
 	char *job_text;	  /* for the agent */
 	char *lines_path; /* the agent's lines, as they come */
 	char *console_path;

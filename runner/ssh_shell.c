@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -19,16 +18,6 @@
 #define WRITE_S	 10
 #define END_S	 5.0
 #define MAX_SAID ((size_t)4 << 20)
-
-static void make_mark(char mark[33])
-{
-	unsigned char bytes[16];
-
-	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-		abort();
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(mark + 2 * i, 3, "%02x", bytes[i]);
-}
 
 bool ssh_shell_open(struct ssh_shell *shell, const struct strs *argv, const char *err_path,
 		    struct err *err)
@@ -43,7 +32,7 @@ bool ssh_shell_open(struct ssh_shell *shell, const struct strs *argv, const char
 		return err_sys(err, "cannot make a socket pair");
 	shell->fd = ends[0];
 	spec.stdio_fd = theirs = ends[1];
-	make_mark(shell->mark);
+	secret_nonce(shell->mark);
 	shell->err_path = xstrdup(err_path);
 	unlink(err_path);
 	if (setsockopt(shell->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)))

@@ -8,12 +8,14 @@
  */
 
 #include "base/proc.h"
+#include "base/secret.h"
 
 struct ssh_shell {
 	struct proc proc;
-	int fd;		/* its input and output; -1: it is closed */
-	char mark[33];	/* stands behind each script's output, as nobody there can guess */
-	char *err_path; /* what ssh and sudo have to say */
+	int fd; /* its input and output; -1: it is closed */
+	char mark
+		[SECRET_NONCE_SIZE]; /* stands behind each script's output, as nobody there can guess */
+	char *err_path;		     /* what ssh and sudo have to say */
 };
 #define SSH_SHELL_NONE                       \
 	{                                    \
